@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: apt-private.sh NAME SUITE ARCH COMMAND...
+#
+# Run an apt COMMAND (apt-get, apt-cache, ...) that sees SUITE for ARCH on the
+# Debian mirror of this machine, with a state directory of its own under the
+# cache: the system's sources, lists and package database stay untouched. The
+# machine's apt configuration (proxies, transports, keys) is used as it is.
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 4 ] || die "usage: apt-private.sh NAME SUITE ARCH COMMAND..."
+name=$1 suite=$2 arch=$3
+shift 3
+
+dir=$CACHE/apt/$name
+mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/empty"
+touch "$dir/status"
+
+# The mirror: where the machine gets "main" of Debian itself, not of an
+# add-on archive such as security or backports.
+mirror=$(apt-get indextargets \
+		--format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
+	awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')
+[ -n "$mirror" ] ||
+	die "no Debian mirror in the apt configuration (run 'apt-get update' once)"
+
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
+	"$arch" "$keyring" "$mirror" "$suite" > "$dir/sources.list"
+
+options=(
+	-o "Dir::Etc::sourcelist=$dir/sources.list"
+	-o "Dir::Etc::sourceparts=$dir/empty"
+	-o "Dir::Etc::preferencesparts=$dir/empty"
+	-o "Dir::State::lists=$dir/lists"
+	-o "Dir::State::status=$dir/status"
+	-o "Dir::Cache::archives=$dir/archives"
+	-o "Dir::Cache::pkgcache=$dir/pkgcache.bin"
+	-o "Dir::Cache::srcpkgcache=$dir/srcpkgcache.bin"
+	-o "APT::Architecture=$arch"
+	-o "APT::Architectures=$arch"
+	-o "APT::Sandbox::User="
+	-o "Acquire::Languages=none"
+)
+command=$1
+shift
+exec "$command" "${options[@]}" "$@"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: bench.sh MACHINE LIST RESULTS [SECONDS]
+#
+# Build what LIST needs and run it on MACHINE (a scripts/qemu/MACHINE.conf),
+# with the results in the directory RESULTS.
+#
+# On the machine, perf is in the path and the selftests are in /selftests, both
+# always from the tree with the series: an old kernel has to cope with them.
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 3 ] || die "usage: bench.sh MACHINE LIST RESULTS [SECONDS]"
+name=$1 list=$2 results=$3 seconds=${4:-900}
+[ -f "$TOP/scripts/qemu/$name.conf" ] || die "no machine '$name' in scripts/qemu"
+# shellcheck source=qemu/arm64.conf
+. "$TOP/scripts/qemu/$name.conf"
+
+"$TOP/scripts/import.sh"
+# shellcheck disable=SC2154 # arch, tree: the configuration
+case $tree in
+base)	source=$BASE
+	[ -e "$BASE/.git" ] ||
+		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
+	git -C "$BASE" checkout -q --detach base ;;
+*)	source=$LINUX ;;
+esac
+
+kernel=$("$TOP/scripts/build-kernel.sh" "$arch" "$source")
+selftests=$("$TOP/scripts/build-selftests.sh" "$arch")
+files=("$selftests=selftests" "$TOP/scripts/qemu/guest=guest")
+if grep -v '^#' "$list" | grep -qw perf; then
+	files+=("$("$TOP/scripts/build-perf.sh" "$arch")=usr/bin/perf")
+fi
+initramfs=$BUILD/initramfs/$(basename "$results").cpio.gz
+"$TOP/scripts/build-initramfs.sh" "$arch" "$list" "$initramfs" "${files[@]}"
+"$TOP/scripts/run-qemu.sh" "$name" "$kernel" "$initramfs" "$results" "$seconds"

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: deps.sh
+#
+# Install what the builds and the test machines need and this machine misses.
+. "$(dirname "$0")/common.sh"
+
+packages=(
+	bc bison ca-certificates ccache cpio debian-archive-keyring flex gcc g++
+	git libc6-dev libelf-dev make perl pkg-config python3 rsync xz-utils
+	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
+	qemu-system-arm qemu-system-x86 shellcheck
+)
+
+missing=()
+for package in "${packages[@]}"; do
+	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+	[ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo > /dev/null ||
+		die "not installed, and neither root nor sudo to do it: ${missing[*]}"
+	as_root=(sudo)
+fi
+say "installing ${missing[*]}"
+"${as_root[@]}" apt-get -qq update
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+	apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: run-qemu.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]
+#
+# Boot KERNEL with INITRAMFS on the MACHINE that scripts/qemu/MACHINE.conf
+# describes, and collect in the directory RESULTS what its init sends, and the
+# console in console.log. Fails if the machine does not get to its end within
+# SECONDS (default 900); what the tests said is for summary.sh to judge.
+. "$(dirname "$0")/common.sh"
+
+[ $# -ge 4 ] || die "usage: run-qemu.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]"
+name=$1 kernel=$2 initramfs=$3 dir=$4 seconds=${5:-900}
+conf=$TOP/scripts/qemu/$name.conf
+[ -f "$conf" ] || die "no machine '$name' (there is no $conf)"
+# shellcheck source=qemu/arm64.conf
+. "$conf"
+
+rm -rf "$dir"
+mkdir -p "$dir"
+stream=$dir/results.tar
+say "booting $name"
+status=0
+# shellcheck disable=SC2154 # machine, results, cmdline: the configuration
+timeout --foreground "$seconds" \
+	"$qemu" "${machine[@]}" -display none -monitor none -no-reboot \
+	-serial "file:$dir/console.log" "${results[@]//RESULTS/$stream}" \
+	-kernel "$kernel" -initrd "$initramfs" \
+	-append "$cmdline panic=-1 panic_on_warn=1 oops=panic ${CMDLINE:-}" \
+	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
+
+# One archive after the other, as each test sent its own.
+if [ -s "$stream" ]; then
+	tar -xif "$stream" -C "$dir" 2> /dev/null || true
+fi
+rm -f "$stream"
+if [ ! -e "$dir/done" ]; then
+	tail -n 20 "$dir/console.log" "$dir/qemu.log" >&2
+	[ $status -ne 124 ] || die "$name did not end within $seconds s"
+	die "$name stopped unexpectedly (QEMU's exit status $status, see $dir)"
+fi
+if grep -nE '(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
+		"$dir/console.log" >&2; then
+	die "the kernel of $name complained, see $dir/console.log"
+fi

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: sysroot.sh ARCH
+#
+# Unpack the Debian packages that the test machine of ARCH needs (libraries to
+# link perf with, busybox) below the cache and print the directory. Nothing is
+# installed, so that ARCH need not be that of this machine.
+. "$(dirname "$0")/common.sh"
+
+use_arch "${1:?ARCH}"
+packages=(busybox-static bash-static libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1)
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+sysroot=$CACHE/sysroot/$1-$(echo "$suite ${packages[*]}" | sha256sum | cut -c-16)
+
+if [ ! -d "$sysroot" ]; then
+	say "fetching ${packages[*]} for $debian_arch"
+	rm -rf "$sysroot.tmp"
+	mkdir -p "$sysroot.tmp/debs"
+	apt=("$TOP/scripts/apt-private.sh" "sysroot-$1" "$suite" "$debian_arch")
+	"${apt[@]}" apt-get -qq update >&2
+	(cd "$sysroot.tmp/debs" && "${apt[@]}" apt-get -qq download "${packages[@]}" >&2)
+	for deb in "$sysroot.tmp"/debs/*.deb; do
+		dpkg -x "$deb" "$sysroot.tmp"
+	done
+	rm -r "$sysroot.tmp/debs"
+	mv "$sysroot.tmp" "$sysroot"
+fi
+echo "$sysroot"

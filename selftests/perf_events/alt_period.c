@@ -1,0 +1,805 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Alternating and jittered sample periods: is each interval as long as it
+ * should be, and is the sample at its end labelled with that length?
+ *
+ * What is exact is compared exactly. That is the case for software events,
+ * tracepoints and breakpoints; for a hardware counter it depends on the
+ * machine and is found out with an ordinary event. With ALT_PERIOD_EXACT=1 in
+ * the environment, a hardware counter that is not exact is a failure.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "alt_period.h"
+#include "kselftest_harness.h"
+
+#define CYCLES		200	/* long intervals that most tests look at */
+#define MAX_SAMPLES	4096
+#define SECONDS		5 	/* the most that one measurement may take */
+
+/* Work that the events under test count. Each call is a step of the work. */
+
+static char *fresh_page;
+static volatile uint64_t watched;
+
+static void spin(void)
+{
+	for (volatile int i = 0; i < 100; i++)
+		;
+}
+
+static void touch_page(void)
+{
+	madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
+	*(volatile char *)fresh_page = 1;
+}
+
+static void call_getppid(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void write_watched(void)
+{
+	watched++;
+}
+
+static int tracepoint_id(const char *name)
+{
+	char path[128], buf[16];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return -1;
+	len = read(fd, buf, sizeof(buf) - 1);
+	close(fd);
+	if (len <= 0)
+		return -1;
+	buf[len] = 0;
+	return atoi(buf);
+}
+
+FIXTURE(alt_period)
+{
+	struct perf_event_attr attr;
+	struct ring ring;
+	struct sample *samples;
+	size_t nr_samples;
+	bool exact;
+	int fd;
+	int sibling;
+};
+
+FIXTURE_VARIANT(alt_period)
+{
+	uint32_t type;
+	uint64_t config;
+	uint64_t period, alt_period;
+	void (*work)(void);
+	enum { EXACT, EXACT_IF_MACHINE_IS, NOT_EXACT } exact;
+};
+
+FIXTURE_VARIANT_ADD(alt_period, cycles) {
+	.type = PERF_TYPE_HARDWARE,
+	.config = PERF_COUNT_HW_CPU_CYCLES,
+	.period = 99700,
+	.alt_period = 300,
+	.work = spin,
+	.exact = EXACT_IF_MACHINE_IS,
+};
+
+FIXTURE_VARIANT_ADD(alt_period, page_faults) {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.period = 20,
+	.alt_period = 3,
+	.work = touch_page,
+	.exact = EXACT,
+};
+
+/* A window of one event: software events have a fast path for this period. */
+FIXTURE_VARIANT_ADD(alt_period, page_faults_window_1) {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.period = 20,
+	.alt_period = 1,
+	.work = touch_page,
+	.exact = EXACT,
+};
+
+FIXTURE_VARIANT_ADD(alt_period, tracepoint) {
+	.type = PERF_TYPE_TRACEPOINT,
+	.period = 50,
+	.alt_period = 7,
+	.work = call_getppid,
+	.exact = EXACT,
+};
+
+/* A window may be longer than the period. */
+FIXTURE_VARIANT_ADD(alt_period, breakpoint) {
+	.type = PERF_TYPE_BREAKPOINT,
+	.period = 5,
+	.alt_period = 11,
+	.work = write_watched,
+	.exact = EXACT,
+};
+
+FIXTURE_VARIANT_ADD(alt_period, task_clock) {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_TASK_CLOCK,
+	.period = 1000000,
+	.alt_period = 50000,
+	.work = spin,
+	.exact = NOT_EXACT,
+};
+
+FIXTURE_VARIANT_ADD(alt_period, cpu_clock) {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.period = 1000000,
+	.alt_period = 50000,
+	.work = spin,
+	.exact = NOT_EXACT,
+};
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_TASK_CLOCK ||
+		attr->config == PERF_COUNT_SW_CPU_CLOCK);
+}
+
+/* Open self->attr, with @sibling as member of its group unless it is NULL. */
+static int event_open(FIXTURE_DATA(alt_period) *self, struct perf_event_attr *sibling)
+{
+	self->fd = perf_event_open(&self->attr, 0, -1, -1);
+	if (self->fd < 0)
+		return -errno;
+	if (sibling) {
+		self->sibling = perf_event_open(sibling, 0, -1, self->fd);
+		if (self->sibling < 0)
+			return -errno;
+	}
+	return ring_map(&self->ring, self->fd) ? -errno : 0;
+}
+
+static void event_close(FIXTURE_DATA(alt_period) *self)
+{
+	ring_unmap(&self->ring);
+	if (self->fd >= 0)
+		close(self->fd);
+	if (self->sibling >= 0)
+		close(self->sibling);
+	self->fd = self->sibling = -1;
+	self->nr_samples = 0;
+}
+
+static void collect(FIXTURE_DATA(alt_period) *self)
+{
+	self->nr_samples += ring_read(&self->ring, self->samples + self->nr_samples,
+				      MAX_SAMPLES - self->nr_samples,
+				      self->attr.sample_type & PERF_SAMPLE_READ);
+}
+
+/* Work until there are @nr samples in all. False when that takes too long. */
+static bool work_until(FIXTURE_DATA(alt_period) *self, void (*work)(void), size_t nr)
+{
+	time_t end = time(NULL) + SECONDS;
+
+	while (self->nr_samples < nr) {
+		for (int i = 0; i < 10; i++)
+			work();
+		if (ring_used(&self->ring))
+			collect(self);
+		if (time(NULL) > end)
+			return false;
+	}
+	return true;
+}
+
+static bool sample_for(FIXTURE_DATA(alt_period) *self, void (*work)(void), size_t nr)
+{
+	bool ret;
+
+	ioctl(self->fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	ret = work_until(self, work, nr);
+	ioctl(self->fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	collect(self);
+	return ret;
+}
+
+/* Is every interval of an ordinary event of this kind exactly its length? */
+static bool machine_is_exact(FIXTURE_DATA(alt_period) *self, void (*work)(void))
+{
+	struct perf_event_attr attr = self->attr;
+	bool exact = true;
+
+	self->attr.alt_sample_period = 0;
+	self->attr.sample_period = 10000;
+	if (event_open(self, NULL) || !sample_for(self, work, 50))
+		exact = false;
+	for (size_t i = 1; i < self->nr_samples; i++) {
+		if (self->samples[i].count[0] - self->samples[i - 1].count[0] != 10000)
+			exact = false;
+	}
+	event_close(self);
+	self->attr = attr;
+	return exact;
+}
+
+FIXTURE_SETUP(alt_period)
+{
+	struct perf_event_attr *attr = &self->attr;
+	int fd;
+
+	self->fd = self->sibling = -1;
+	self->ring.page = NULL;
+	self->nr_samples = 0;
+	self->samples = calloc(MAX_SAMPLES, sizeof(*self->samples));
+	ASSERT_NE(NULL, self->samples);
+
+	if (!have_alt_period())
+		SKIP(return, "the kernel has no alternating sample periods");
+
+	if (!fresh_page) {
+		fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ASSERT_NE(MAP_FAILED, (void *)fresh_page);
+	}
+
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = variant->type;
+	attr->config = variant->config;
+	attr->sample_period = variant->period;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
+	attr->read_format = PERF_FORMAT_GROUP;
+	attr->disabled = 1;
+	attr->exclude_hv = 1;
+	/*
+	 * Tracepoints are in the kernel, and the timer of a clock fires there as
+	 * well: an interval that ends in an excluded mode ends without a sample.
+	 */
+	attr->exclude_kernel = variant->type != PERF_TYPE_TRACEPOINT && !is_clock(attr);
+
+	switch (variant->type) {
+	case PERF_TYPE_TRACEPOINT: {
+		int id = tracepoint_id("syscalls/sys_enter_getppid");
+
+		if (id < 0)
+			SKIP(return, "no tracepoint syscalls:sys_enter_getppid in /sys/kernel/tracing");
+		attr->config = id;
+		break;
+	}
+	case PERF_TYPE_BREAKPOINT:
+		attr->bp_type = HW_BREAKPOINT_W;
+		attr->bp_addr = (uintptr_t)&watched;
+		attr->bp_len = HW_BREAKPOINT_LEN_8;
+		break;
+	}
+
+	fd = perf_event_open(attr, 0, -1, -1);
+	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP))
+		SKIP(return, "no such event: %s", strerror(errno));
+	if (fd < 0 && errno == EACCES)
+		SKIP(return, "not permitted, see /proc/sys/kernel/perf_event_paranoid");
+	ASSERT_LE(0, fd) TH_LOG("open: %s", strerror(errno));
+	close(fd);
+
+	attr->alt_sample_period = variant->alt_period;
+	fd = perf_event_open(attr, 0, -1, -1);
+	if (fd < 0 && errno == EOPNOTSUPP && variant->exact == EXACT_IF_MACHINE_IS)
+		SKIP(return, "the PMU does not support alternating sample periods");
+	ASSERT_LE(0, fd) TH_LOG("open with alt_sample_period: %s", strerror(errno));
+	close(fd);
+
+	self->exact = variant->exact == EXACT;
+	if (variant->exact == EXACT_IF_MACHINE_IS) {
+		self->exact = machine_is_exact(self, variant->work);
+		if (getenv("ALT_PERIOD_EXACT"))
+			ASSERT_TRUE(self->exact) TH_LOG("the counter is not exact");
+	}
+}
+
+FIXTURE_TEARDOWN(alt_period)
+{
+	event_close(self);
+	free(self->samples);
+}
+
+/* The limits of an interval of the attr, long or window. */
+static uint64_t shortest(const struct perf_event_attr *attr, bool window)
+{
+	return window ? attr->alt_sample_period - attr->alt_sample_jitter / 2 :
+			attr->sample_period - attr->sample_jitter / 2;
+}
+
+static uint64_t longest(const struct perf_event_attr *attr, bool window)
+{
+	return shortest(attr, window) +
+	       (window ? attr->alt_sample_jitter : attr->sample_jitter);
+}
+
+/*
+ * Check samples @from to @to - 1, the first of which ends a long interval
+ * (@phase 0) or a window (1 to the number of windows): the flag is set for
+ * windows only, the label is within the limits, and, if counts are known, so
+ * are the counts. @before is the count where the first interval began.
+ */
+static void check_sequence(struct __test_metadata *_metadata,
+			   FIXTURE_DATA(alt_period) *self,
+			   size_t from, size_t to, unsigned int phase,
+			   uint64_t before)
+{
+	const struct perf_event_attr *attr = &self->attr;
+	unsigned int windows = attr->alt_sample_period ? attr->alt_sample_count ?: 1 : 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct sample *s = &self->samples[i];
+		bool window = phase != 0;
+
+		ASSERT_EQ(window, s->window)
+			TH_LOG("sample %zu: flag, period %llu", i, (unsigned long long)s->period);
+		ASSERT_LE(shortest(attr, window), s->period) TH_LOG("sample %zu: label", i);
+		ASSERT_GE(longest(attr, window), s->period) TH_LOG("sample %zu: label", i);
+		if (self->exact && (attr->sample_type & PERF_SAMPLE_READ)) {
+			ASSERT_EQ(s->period, s->count[0] - before)
+				TH_LOG("sample %zu: %s is not as long as its label", i,
+				       window ? "window" : "long interval");
+		}
+		before = s->count[0];
+		phase = phase < windows ? phase + 1 : 0;
+	}
+}
+
+static void print_summary(FIXTURE_DATA(alt_period) *self)
+{
+	size_t windows = 0;
+
+	for (size_t i = 0; i < self->nr_samples; i++)
+		windows += self->samples[i].window;
+	ksft_print_msg("%zu long and %zu window samples, %s\n", self->nr_samples - windows,
+		       windows, self->exact ? "every interval exactly its length" :
+					      "labels and flags only");
+}
+
+TEST_F(alt_period, alternates)
+{
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, 2 * CYCLES));
+	check_sequence(_metadata, self, 0, 2 * CYCLES, 0, 0);
+	EXPECT_EQ(0, self->ring.nr_lost);
+	self->nr_samples = 2 * CYCLES;
+	print_summary(self);
+}
+
+TEST_F(alt_period, bursts)
+{
+	self->attr.alt_sample_count = 4;
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, 5 * CYCLES));
+	check_sequence(_metadata, self, 0, 5 * CYCLES, 0, 0);
+	self->nr_samples = 5 * CYCLES;
+	print_summary(self);
+}
+
+/* The events of the group are those of the window, and none is lost. */
+TEST_F(alt_period, group_deltas)
+{
+	struct perf_event_attr sibling = self->attr;
+
+	/* A second counter of the same kind, not sampling. */
+	sibling.sample_period = sibling.alt_sample_period = 0;
+	sibling.sample_type = 0;
+	sibling.disabled = 0;
+
+	ASSERT_EQ(0, event_open(self, &sibling));
+	ASSERT_TRUE(sample_for(self, variant->work, 2 * CYCLES));
+	check_sequence(_metadata, self, 0, 2 * CYCLES, 0, 0);
+	for (size_t i = 1; self->exact && i < 2 * CYCLES; i++) {
+		const struct sample *s = &self->samples[i];
+
+		ASSERT_EQ(s->period, s->count[1] - s[-1].count[1])
+			TH_LOG("sample %zu: sibling", i);
+	}
+}
+
+/* A window is never shortened, however late the sample before it was. */
+TEST_F(alt_period, whole_windows)
+{
+	if (!is_clock(&self->attr))
+		SKIP(return, "covered exactly by the other tests");
+
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, 2 * CYCLES));
+	for (size_t i = 1; i < 2 * CYCLES; i++) {
+		const struct sample *s = &self->samples[i];
+		uint64_t delta = s->count[0] - s[-1].count[0];
+
+		if (!s->window)
+			continue;
+		/* The count is read in the handler, some ns before the timer is set. */
+		ASSERT_LE(variant->alt_period, delta) TH_LOG("sample %zu", i);
+	}
+}
+
+struct spread {
+	uint64_t min, max, sum;
+	size_t nr;
+};
+
+static void spread_add(struct spread *spread, uint64_t value)
+{
+	if (!spread->nr || value < spread->min)
+		spread->min = value;
+	if (!spread->nr || value > spread->max)
+		spread->max = value;
+	spread->sum += value;
+	spread->nr++;
+}
+
+TEST_F_TIMEOUT(alt_period, jitter, 120)
+{
+	struct spread spread[2] = {};
+	const size_t nr = MAX_SAMPLES;
+
+	if (variant->exact == EXACT_IF_MACHINE_IS)
+		self->attr.sample_period = 9700;
+	if (is_clock(&self->attr)) {
+		self->attr.sample_period = 100000;
+		self->attr.alt_sample_period = 30000;
+	}
+	/* The range of a window must stay above zero, see the variants. */
+	self->attr.sample_jitter = self->attr.sample_period / 5;
+	self->attr.alt_sample_jitter = self->attr.alt_sample_period > 1 ?
+				       self->attr.alt_sample_period / 3 * 2 : 0;
+
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, nr));
+	check_sequence(_metadata, self, 0, nr, 0, 0);
+
+	for (size_t i = 0; i < nr; i++)
+		spread_add(&spread[self->samples[i].window], self->samples[i].period);
+	for (int window = 0; window < 2; window++) {
+		const struct spread *s = &spread[window];
+		uint64_t nominal = window ? self->attr.alt_sample_period : self->attr.sample_period;
+		uint32_t jitter = window ? self->attr.alt_sample_jitter : self->attr.sample_jitter;
+		double mean = (double)s->sum / s->nr;
+		double off = __builtin_fabs(mean - nominal);
+		/* Four standard deviations of such a mean, squared. */
+		double limit = 16.0 * (jitter + 1) * (jitter + 1) / 12 / s->nr;
+
+		ksft_print_msg("%s %llu jitter %u: %zu from %llu to %llu, mean %.2f\n",
+			       window ? "window" : "period", (unsigned long long)nominal, jitter,
+			       s->nr, (unsigned long long)s->min, (unsigned long long)s->max, mean);
+		if (nominal >= 1000 && jitter <= nominal / 5) {
+			EXPECT_GE(0.005, off / nominal);
+		}
+		/* The middle of the range is half an event off if jitter is odd. */
+		if (jitter % 2)
+			off -= 0.5;
+		EXPECT_GE(limit, off * off);
+		if (!jitter) {
+			EXPECT_EQ(nominal, s->min);
+			EXPECT_EQ(nominal, s->max);
+		} else if (jitter < 300) {
+			/* A value that never comes has odds below 1 in 1000. */
+			EXPECT_EQ(shortest(&self->attr, window), s->min);
+			EXPECT_EQ(longest(&self->attr, window), s->max);
+		} else {
+			EXPECT_GT(nominal - jitter / 2 + jitter / 100, s->min);
+			EXPECT_LT(nominal + jitter / 2 - jitter / 100, s->max);
+		}
+	}
+}
+
+TEST_F(alt_period, jitter_without_windows)
+{
+	struct spread spread = {};
+
+	self->attr.alt_sample_period = 0;
+	self->attr.sample_jitter = self->attr.sample_period / 2;
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, CYCLES));
+	check_sequence(_metadata, self, 0, CYCLES, 0, 0);
+	for (size_t i = 0; i < CYCLES; i++)
+		spread_add(&spread, self->samples[i].period);
+	EXPECT_NE(spread.min, spread.max);
+}
+
+/* An event that does not ask for windows has none. */
+TEST_F(alt_period, ordinary_event)
+{
+	/* A software event with PERF_SAMPLE_PERIOD reports each single event. */
+	if (variant->exact == EXACT)
+		self->attr.sample_type &= ~PERF_SAMPLE_PERIOD;
+	self->attr.alt_sample_period = 0;
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, variant->work, 20));
+	for (size_t i = 0; i < self->nr_samples; i++)
+		ASSERT_FALSE(self->samples[i].window);
+}
+
+TEST_F(alt_period, ioc_period)
+{
+	uint64_t period = variant->period * 2;
+	uint64_t before = 0;
+	uint64_t counts[2];
+	size_t half;
+
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	/* Up to the middle of a window, unless it would be over too soon. */
+	ASSERT_TRUE(work_until(self, variant->work, 2 * 10 + (variant->exact == EXACT)));
+	collect(self);
+	half = self->nr_samples;
+	if (variant->exact == EXACT) {
+		ASSERT_EQ(sizeof(counts), read(self->fd, counts, sizeof(counts)));
+		before = counts[1];
+	}
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	collect(self);
+	ASSERT_TRUE(work_until(self, variant->work, half + 2 * 10));
+
+	check_sequence(_metadata, self, 0, half, 0, 0);
+	self->attr.sample_period = period;
+	if (variant->exact == EXACT)
+		check_sequence(_metadata, self, half, half + 20, 0, before);
+	else	/* The counter ran between the last sample and the ioctl. */
+		check_sequence(_metadata, self, half, half + 1, 0,
+			       self->samples[half].count[0] - self->samples[half].period);
+	check_sequence(_metadata, self, half + 1, half + 20, 1,
+		       self->samples[half].count[0]);
+}
+
+TEST_F(alt_period, ioc_period_while_disabled)
+{
+	uint64_t period = variant->period * 2;
+
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	self->attr.sample_period = period;
+	ASSERT_TRUE(sample_for(self, variant->work, 20));
+	check_sequence(_metadata, self, 0, 20, 0, 0);
+}
+
+TEST_F(alt_period, ioc_period_is_validated)
+{
+	uint64_t period;
+
+	self->attr.sample_jitter = variant->period;
+	if (is_clock(&self->attr))
+		self->attr.sample_jitter = 100;
+	ASSERT_EQ(0, event_open(self, NULL));
+	period = 0;
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	period = 1ULL << 63;
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	/* The shortest length would be 0. */
+	period = self->attr.sample_jitter / 2;
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	/* The longest would be 2^63. */
+	period = INT64_MAX - self->attr.sample_jitter + 1;
+	EXPECT_EQ(-1, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	period = INT64_MAX - self->attr.sample_jitter;
+	EXPECT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_PERIOD, &period));
+}
+
+/* The limit counts every sample, and the sequence goes on after it. */
+TEST_F(alt_period, ioc_refresh)
+{
+	ASSERT_EQ(0, event_open(self, NULL));
+
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_REFRESH, 3));
+	ASSERT_TRUE(work_until(self, variant->work, 3));
+	for (int i = 0; i < 1000; i++)
+		variant->work();
+	collect(self);
+	ASSERT_EQ(3, self->nr_samples);
+
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_REFRESH, 2));
+	ASSERT_TRUE(work_until(self, variant->work, 5));
+	for (int i = 0; i < 1000; i++)
+		variant->work();
+	collect(self);
+	ASSERT_EQ(5, self->nr_samples);
+
+	check_sequence(_metadata, self, 0, 5, 0, 0);
+}
+
+/* Disabled in the middle of an interval, the event resumes there. */
+TEST_F(alt_period, disable_and_enable)
+{
+	ASSERT_EQ(0, event_open(self, NULL));
+	for (size_t i = 1; i <= 2 * 20; i++) {
+		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+		ASSERT_TRUE(work_until(self, variant->work, i));
+		variant->work();
+		ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
+		for (int j = 0; j < 100; j++)
+			variant->work();
+		collect(self);
+	}
+	check_sequence(_metadata, self, 0, self->nr_samples, 0, 0);
+}
+
+/* Let somebody else run on this CPU whenever the parent yields. */
+static pid_t start_rival(void)
+{
+	cpu_set_t set;
+	pid_t pid;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		for (;;)
+			sched_yield();
+	}
+	return pid;
+}
+
+static void (*rival_work)(void);
+
+static void work_and_yield(void)
+{
+	static unsigned int turn;
+
+	rival_work();
+	/* Not in step with the windows. */
+	if (++turn % 3 == 0)
+		sched_yield();
+}
+
+TEST_F_TIMEOUT(alt_period, context_switches, 90)
+{
+	struct rusage before, after;
+	long switches;
+	pid_t rival;
+
+	rival = start_rival();
+	ASSERT_LT(0, rival);
+	rival_work = variant->work;
+	getrusage(RUSAGE_SELF, &before);
+	EXPECT_EQ(0, event_open(self, NULL));
+	EXPECT_TRUE(sample_for(self, work_and_yield, 2 * CYCLES));
+	getrusage(RUSAGE_SELF, &after);
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+
+	switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
+	ksft_print_msg("%ld context switches\n", switches);
+	ASSERT_LT(100, switches);
+	ASSERT_LE(2 * CYCLES, self->nr_samples);
+	check_sequence(_metadata, self, 0, 2 * CYCLES, 0, 0);
+}
+
+/* Every child starts with its own long interval, and draws its own jitter. */
+TEST_F_TIMEOUT(alt_period, inherit, 90)
+{
+	enum { CHILDREN = 2, EACH = 2 * 20 };
+	pid_t children[CHILDREN];
+	struct sample seen[CHILDREN][EACH];
+	size_t nr[CHILDREN] = {};
+	int done = 0, same = 0;
+	cpu_set_t set;
+
+	/*
+	 * With PERF_SAMPLE_READ each task keeps its own event; otherwise tasks
+	 * with equal inherited events hand them on at a context switch.
+	 */
+	self->attr.inherit = 1;
+	self->attr.sample_jitter = variant->period / 2;
+
+	/* An event that is inherited can be mapped only if bound to a CPU. */
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	self->fd = perf_event_open(&self->attr, 0, sched_getcpu(), -1);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, ring_map(&self->ring, self->fd));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	/* The parent is in the middle of its sequence when it forks. */
+	ASSERT_TRUE(work_until(self, variant->work, 3));
+
+	for (int c = 0; c < CHILDREN; c++) {
+		children[c] = fork();
+		ASSERT_LE(0, children[c]);
+		if (!children[c]) {
+			for (;;)
+				variant->work();
+		}
+	}
+
+	for (time_t end = time(NULL) + SECONDS; done < CHILDREN && time(NULL) <= end;) {
+		usleep(1000);
+		collect(self);
+		for (size_t i = 0; i < self->nr_samples; i++) {
+			const struct sample *s = &self->samples[i];
+
+			for (int c = 0; c < CHILDREN; c++) {
+				if (s->pid != (uint32_t)children[c] || nr[c] == EACH)
+					continue;
+				seen[c][nr[c]++] = *s;
+				done += nr[c] == EACH;
+			}
+		}
+		self->nr_samples = 0;
+	}
+	for (int c = 0; c < CHILDREN; c++) {
+		kill(children[c], SIGKILL);
+		waitpid(children[c], NULL, 0);
+	}
+
+	ASSERT_EQ(CHILDREN, done);
+	for (int c = 0; c < CHILDREN; c++) {
+		memcpy(self->samples, seen[c], sizeof(seen[c]));
+		check_sequence(_metadata, self, 0, EACH, 0, 0);
+	}
+	for (int i = 0; i < EACH; i++)
+		same += !seen[0][i].window && seen[0][i].period == seen[1][i].period;
+	EXPECT_GT(EACH / 2, same);
+}
+
+/* Two events with the same attr do not share their random numbers. */
+TEST_F(alt_period, jitter_of_two_events_differs)
+{
+	uint64_t first[20];
+
+	self->attr.sample_jitter = variant->period / 2;
+	for (int event = 0; event < 2; event++) {
+		bool differs = false;
+
+		ASSERT_EQ(0, event_open(self, NULL));
+		ASSERT_TRUE(sample_for(self, variant->work, 20));
+		for (int i = 0; i < 20; i++) {
+			differs |= self->samples[i].period != first[i];
+			first[i] = self->samples[i].period;
+		}
+		if (event) {
+			EXPECT_TRUE(differs);
+		}
+		event_close(self);
+	}
+}
+
+/* Being throttled and let go again swaps no label and loses no interval. */
+TEST_F(alt_period, throttling)
+{
+	time_t end = time(NULL) + SECONDS;
+
+	if (self->attr.type != PERF_TYPE_HARDWARE)
+		SKIP(return, "nothing but a hardware counter overflows fast enough");
+
+	self->attr.sample_period = 400;
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
+	while (self->nr_samples < MAX_SAMPLES && self->ring.nr_throttled < 3 &&
+	       time(NULL) <= end) {
+		spin();
+		collect(self);
+	}
+	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
+	ksft_print_msg("%zu samples, throttled %u times\n", self->nr_samples,
+		       self->ring.nr_throttled);
+	check_sequence(_metadata, self, 0, self->nr_samples, 0, 0);
+	if (!self->ring.nr_throttled && !getenv("ALT_PERIOD_EXACT"))
+		SKIP(return, "this machine keeps up with %zu samples", self->nr_samples);
+	ASSERT_LT(0, self->ring.nr_throttled);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Open a sampling event with alternating periods and read its samples.
+ */
+#ifndef ALT_PERIOD_H
+#define ALT_PERIOD_H
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <linux/hw_breakpoint.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_PAGES	256	/* power of two */
+
+struct sample {
+	uint32_t pid, tid;
+	uint64_t period;	/* PERF_SAMPLE_PERIOD */
+	bool window;		/* PERF_RECORD_MISC_ALT_WINDOW */
+	uint64_t count[3];	/* of the event and its siblings, if read */
+};
+
+struct ring {
+	struct perf_event_mmap_page *page;
+	uint64_t tail;
+	unsigned int nr_throttled;
+	unsigned int nr_lost;
+};
+
+static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
+				  int cpu, int group)
+{
+	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Does the kernel know the fields at all? */
+static inline bool have_alt_period(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.size = sizeof(attr),
+		.sample_period = 1000,
+		.alt_sample_period = 10,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1, -1);
+
+	if (fd < 0)
+		return errno != E2BIG;
+	close(fd);
+	return true;
+}
+
+static inline int ring_map(struct ring *ring, int fd)
+{
+	void *page = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGE_SIZE),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return -1;
+	memset(ring, 0, sizeof(*ring));
+	ring->page = page;
+	return 0;
+}
+
+static inline void ring_unmap(struct ring *ring)
+{
+	if (ring->page)
+		munmap(ring->page, (RING_PAGES + 1) * sysconf(_SC_PAGE_SIZE));
+	ring->page = NULL;
+}
+
+/* Bytes that were written to the ring and not read yet. */
+static inline uint64_t ring_used(struct ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->tail;
+}
+
+static inline void ring_copy(struct ring *ring, uint64_t at, void *to, size_t size)
+{
+	char *data = (char *)ring->page + ring->page->data_offset;
+
+	for (size_t i = 0; i < size; i++)
+		((char *)to)[i] = data[(at + i) % ring->page->data_size];
+}
+
+/*
+ * Read up to @max samples of an event with the sample_type
+ * PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD, and PERF_SAMPLE_READ with
+ * PERF_FORMAT_GROUP if @read. Counts the other records of interest in @ring.
+ */
+static inline size_t ring_read(struct ring *ring, struct sample *samples,
+			       size_t max, bool read)
+{
+	size_t nr = 0;
+
+	while (nr < max && ring_used(ring) >= sizeof(struct perf_event_header)) {
+		struct perf_event_header header;
+		struct sample *s = &samples[nr];
+		uint64_t at = ring->tail;
+
+		ring_copy(ring, at, &header, sizeof(header));
+		at += sizeof(header);
+		ring->tail += header.size;
+
+		switch (header.type) {
+		case PERF_RECORD_SAMPLE:
+			memset(s, 0, sizeof(*s));
+			ring_copy(ring, at, &s->pid, 4);
+			ring_copy(ring, at + 4, &s->tid, 4);
+			ring_copy(ring, at + 8, &s->period, 8);
+			s->window = header.misc & PERF_RECORD_MISC_ALT_WINDOW;
+			if (read) {
+				uint64_t counters;
+
+				ring_copy(ring, at + 16, &counters, 8);
+				if (counters > 3)
+					counters = 3;
+				ring_copy(ring, at + 24, s->count, 8 * counters);
+			}
+			nr++;
+			break;
+		case PERF_RECORD_THROTTLE:
+			ring->nr_throttled++;
+			break;
+		case PERF_RECORD_LOST:
+			ring->nr_lost++;
+			break;
+		default:
+			break;
+		}
+	}
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+
+	return nr;
+}
+
+#endif /* ALT_PERIOD_H */

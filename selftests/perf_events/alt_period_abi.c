@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which perf_event_attr with alternating or jittered sample periods are
+ * accepted, and with which error the others are refused.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stddef.h>
+
+#include "alt_period.h"
+#include "kselftest_harness.h"
+
+#define ALT_OFFSET	offsetof(struct perf_event_attr, alt_sample_period)
+
+#ifndef PERF_ATTR_SIZE_VER10
+#error "the kernel headers are too old, run 'make headers' first"
+#endif
+
+static const struct perf_event_attr page_faults = {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.size = sizeof(page_faults),
+	.disabled = 1,
+	.exclude_kernel = 1,
+	.exclude_hv = 1,
+};
+
+/* 0 or the error with which the event is refused. */
+static int try_attr(struct perf_event_attr *attr)
+{
+	int fd = perf_event_open(attr, 0, -1, -1);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+FIXTURE(abi) {
+	struct perf_event_attr attr;
+};
+
+FIXTURE_SETUP(abi)
+{
+	if (!have_alt_period())
+		SKIP(return, "the kernel has no alternating sample periods");
+	self->attr = page_faults;
+}
+
+FIXTURE_TEARDOWN(abi)
+{
+}
+
+struct request {
+	const char *what;
+	uint64_t period, alt_period;
+	uint32_t jitter, alt_jitter, alt_count;
+	bool freq;
+	int expected;
+};
+
+#define MAX	INT64_MAX
+
+static const struct request requests[] = {
+	{ "nothing", },
+	{ "a period", 1000 },
+	{ "a window", 1000, 10 },
+	{ "four windows", 1000, 10, 0, 0, 4 },
+	{ "2^32 - 1 windows", 1000, 10, 0, 0, UINT32_MAX },
+	{ "a window as long as the period", 1000, 1000 },
+	{ "a window longer than the period", 1000, 2000 },
+	{ "the shortest lengths", 1, 1 },
+	{ "the longest lengths", MAX, MAX },
+	{ "both jitters", 1000, 10, 100, 5 },
+	{ "jitter without a window", 1000, 0, 100 },
+
+	{ "jitter of a window that is not there", 1000, 0, 0, 5, .expected = EINVAL },
+	{ "a number of windows that are not there", 1000, 0, 0, 0, 2, .expected = EINVAL },
+
+	{ "a window without a period", 0, 10, .expected = EINVAL },
+	{ "jitter without a period", 0, 0, 10, .expected = EINVAL },
+	{ "jitter of windows without a period", 0, 0, 0, 10, .expected = EINVAL },
+	{ "a number of windows without a period", 0, 0, 0, 0, 2, .expected = EINVAL },
+	{ "all of them without a period", 0, 10, 10, 10, 2, .expected = EINVAL },
+
+	{ "a period of 2^63", MAX + 1ULL, .expected = EINVAL },
+	{ "a period of 2^63 with a window", MAX + 1ULL, 10, .expected = EINVAL },
+	{ "a window of 2^63", 1000, MAX + 1ULL, .expected = EINVAL },
+	{ "a window of 2^64 - 1", 1000, UINT64_MAX, .expected = EINVAL },
+
+	{ "a period of 1 to 1999", 1000, 0, 1998 },
+	{ "a period of 1 to 2000", 1000, 0, 1999 },
+	{ "a period of 0 to 2000", 1000, 0, 2000, .expected = EINVAL },
+	{ "a period of 0 to 2000 with a window", 1000, 10, 2000, .expected = EINVAL },
+	{ "a period below zero", 1000, 0, UINT32_MAX, .expected = EINVAL },
+	{ "a window of 1 to 19", 1000, 10, 0, 18 },
+	{ "a window of 0 to 20", 1000, 10, 0, 20, .expected = EINVAL },
+	{ "a window below zero", 1000, 10, 0, UINT32_MAX, .expected = EINVAL },
+	{ "the widest jitter", 1ULL << 31, 1ULL << 31, UINT32_MAX, UINT32_MAX },
+	{ "wider by one than fits", (1ULL << 31) - 1, 0, UINT32_MAX, .expected = EINVAL },
+
+	{ "the longest period with jitter", MAX - 100, 0, 100 },
+	{ "a period whose jitter exceeds 63 bits", MAX - 99, 0, 100, .expected = EINVAL },
+	{ "the longest window with jitter", 1000, MAX - 100, 0, 100 },
+	{ "a window whose jitter exceeds 63 bits", 1000, MAX - 99, 0, 100, .expected = EINVAL },
+
+	/* Not supported yet. */
+	{ "a window at a frequency", 100, 10, .freq = true, .expected = EINVAL },
+	{ "jitter at a frequency", 100, 0, 10, .freq = true, .expected = EINVAL },
+};
+
+TEST_F(abi, requests)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		const struct request *r = &requests[i];
+
+		self->attr.sample_period = r->period;
+		self->attr.alt_sample_period = r->alt_period;
+		self->attr.sample_jitter = r->jitter;
+		self->attr.alt_sample_jitter = r->alt_jitter;
+		self->attr.alt_sample_count = r->alt_count;
+		self->attr.freq = r->freq;
+		EXPECT_EQ(r->expected, try_attr(&self->attr)) TH_LOG("%s", r->what);
+	}
+}
+
+/* The timer of the clock events has no shorter periods than 10 us. */
+TEST_F(abi, minimum_of_the_pmu)
+{
+	static const uint64_t clocks[] = {
+		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		struct perf_event_attr *attr = &self->attr;
+		uint64_t period;
+		int fd;
+
+		attr->config = clocks[i];
+		attr->sample_jitter = 0;
+		attr->sample_period = 100000;
+		attr->alt_sample_period = 10000;
+		attr->alt_sample_jitter = 0;
+		EXPECT_EQ(0, try_attr(attr));
+		attr->alt_sample_jitter = 2;
+		EXPECT_EQ(EINVAL, try_attr(attr));
+		attr->alt_sample_jitter = 0;
+		attr->alt_sample_period = 9999;
+		EXPECT_EQ(EINVAL, try_attr(attr));
+		attr->alt_sample_period = 10000;
+		attr->sample_period = 9999;
+		EXPECT_EQ(EINVAL, try_attr(attr));
+		attr->sample_period = 10000;
+		attr->sample_jitter = 2;
+		EXPECT_EQ(EINVAL, try_attr(attr));
+		attr->sample_jitter = 0;
+		fd = perf_event_open(attr, 0, -1, -1);
+		ASSERT_LE(0, fd);
+		period = 9999;
+		EXPECT_EQ(-1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+		EXPECT_EQ(EINVAL, errno);
+		period = 10000;
+		EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+		close(fd);
+		/* As ever for an ordinary event. */
+		attr->alt_sample_period = 0;
+		attr->sample_period = 1;
+		EXPECT_EQ(0, try_attr(attr));
+	}
+}
+
+TEST_F(abi, reserved_word)
+{
+	self->attr.sample_period = 1000;
+	for (int bit = 0; bit < 32; bit++) {
+		self->attr.__reserved_4 = 1U << bit;
+		EXPECT_EQ(EINVAL, try_attr(&self->attr)) TH_LOG("bit %d", bit);
+	}
+}
+
+/* PEBS through PT and the like: no interrupt for each interval. */
+TEST_F(abi, aux_output)
+{
+	self->attr.sample_period = 1000;
+	self->attr.aux_output = 1;
+	self->attr.alt_sample_period = 10;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.alt_sample_period = 0;
+	self->attr.sample_jitter = 10;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+}
+
+static int read_int(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int value = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+/*
+ * A PMU that samples has windows, or says so. That it does not take the fields
+ * and ignore them is what the other test checks, here it is the error.
+ */
+TEST_F(abi, every_pmu)
+{
+	const char *devices = "/sys/bus/event_source/devices";
+	struct dirent *entry;
+	int with = 0, without = 0;
+	DIR *dir = opendir(devices);
+
+	if (!dir)
+		SKIP(return, "no %s", devices);
+
+	while ((entry = readdir(dir))) {
+		char path[512];
+		int type, plain, windows;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/type", devices, entry->d_name);
+		type = read_int(path);
+		if (type < 0)
+			continue;
+		/* Config 0 is no event of most of these, 0x11 is cycles on Arm. */
+		for (uint64_t config = 0; config < 0x20; config++) {
+			self->attr = page_faults;
+			self->attr.type = type;
+			self->attr.config = config;
+			self->attr.sample_period = 100000;
+			plain = try_attr(&self->attr);
+			self->attr.alt_sample_period = 20000;
+			windows = try_attr(&self->attr);
+			if (plain) {
+				EXPECT_NE(0, windows);
+			} else if (windows) {
+				EXPECT_EQ(EOPNOTSUPP, windows) TH_LOG("%s", entry->d_name);
+			}
+			if (!plain)
+				break;
+		}
+		if (plain)
+			continue;
+		with += !windows;
+		without += !!windows;
+		ksft_print_msg("%s: %s\n", entry->d_name, windows ? "refuses" : "windows");
+	}
+	closedir(dir);
+	EXPECT_LT(0, with);
+}
+
+/* Where the fields are is the ABI. */
+TEST(layout)
+{
+	EXPECT_EQ(144, ALT_OFFSET);
+	EXPECT_EQ(152, offsetof(struct perf_event_attr, sample_jitter));
+	EXPECT_EQ(156, offsetof(struct perf_event_attr, alt_sample_jitter));
+	EXPECT_EQ(160, offsetof(struct perf_event_attr, alt_sample_count));
+	EXPECT_EQ(164, offsetof(struct perf_event_attr, __reserved_4));
+	EXPECT_EQ(168, sizeof(struct perf_event_attr));
+	EXPECT_EQ(168, PERF_ATTR_SIZE_VER10);
+	EXPECT_EQ(1 << 13, PERF_RECORD_MISC_ALT_WINDOW);
+}
+
+/* Old and new callers, with more and fewer fields than the kernel. */
+TEST_F(abi, attr_size)
+{
+	union {
+		struct perf_event_attr attr;
+		char bytes[sizeof(struct perf_event_attr) + 64];
+	} u;
+
+	memset(&u, 0, sizeof(u));
+	u.attr = page_faults;
+	u.attr.sample_period = 1000;
+
+	/* An old caller does not have the fields; the kernel must not look. */
+	u.attr.alt_sample_period = UINT64_MAX;
+	u.attr.__reserved_4 = 1;
+	for (uint32_t size = PERF_ATTR_SIZE_VER0; size <= ALT_OFFSET; size += 8) {
+		u.attr.size = size;
+		EXPECT_EQ(0, try_attr(&u.attr)) TH_LOG("size %u", size);
+	}
+	/* It would have seen this. */
+	u.attr.size = sizeof(u.attr);
+	EXPECT_EQ(EINVAL, try_attr(&u.attr));
+	u.attr.__reserved_4 = 0;
+
+	/* A caller that knows alt_sample_period only. */
+	u.attr.alt_sample_period = 10;
+	u.attr.alt_sample_count = UINT32_MAX;
+	u.attr.sample_jitter = UINT32_MAX;
+	u.attr.size = ALT_OFFSET + 8;
+	EXPECT_EQ(0, try_attr(&u.attr));
+	u.attr.alt_sample_count = 0;
+	u.attr.sample_jitter = 0;
+
+	/* A newer caller that uses no newer field, and one that does. */
+	u.attr.size = sizeof(u);
+	EXPECT_EQ(0, try_attr(&u.attr));
+	EXPECT_EQ(sizeof(u), u.attr.size);
+	u.bytes[sizeof(u) - 1] = 1;
+	EXPECT_EQ(E2BIG, try_attr(&u.attr));
+	/* The kernel says how much it knows. */
+	EXPECT_LE(sizeof(u.attr), u.attr.size);
+	EXPECT_GT(sizeof(u), u.attr.size);
+}
+
+TEST_HARNESS_MAIN
