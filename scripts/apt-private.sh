@@ -18,6 +18,7 @@ touch "$dir/status"
 
 # The mirror: where the machine gets "main" of Debian itself, not of an
 # add-on archive such as security or backports.
+# shellcheck disable=SC2016 # apt expands that
 mirror=$(apt-get indextargets \
 		--format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
 	awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')

@@ -12,11 +12,9 @@
 [ $# -ge 3 ] || die "usage: bench.sh MACHINE LIST RESULTS [SECONDS]"
 name=$1 list=$2 results=$3 seconds=${4:-900}
 [ -f "$TOP/scripts/qemu/$name.conf" ] || die "no machine '$name' in scripts/qemu"
-# shellcheck source=qemu/arm64.conf
 . "$TOP/scripts/qemu/$name.conf"
 
 "$TOP/scripts/import.sh"
-# shellcheck disable=SC2154 # arch, tree: the configuration
 case $tree in
 base)	source=$BASE
 	[ -e "$BASE/.git" ] ||
@@ -28,8 +26,9 @@ esac
 kernel=$("$TOP/scripts/build-kernel.sh" "$arch" "$source")
 selftests=$("$TOP/scripts/build-selftests.sh" "$arch")
 files=("$selftests=selftests" "$TOP/scripts/qemu/guest=guest")
-if grep -v '^#' "$list" | grep -qw perf; then
-	files+=("$("$TOP/scripts/build-perf.sh" "$arch")=usr/bin/perf")
+if [ -n "${with_perf:-}" ]; then
+	files+=("$("$TOP/scripts/build-perf.sh" "$arch")=usr/bin/perf"
+		"$LINUX/tools/perf/tests/shell=perf-tests")
 fi
 initramfs=$BUILD/initramfs/$(basename "$results").cpio.gz
 "$TOP/scripts/build-initramfs.sh" "$arch" "$list" "$initramfs" "${files[@]}"

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
 # Sourced by every script here: where things are, and how to say things.
 
 set -euo pipefail
@@ -12,7 +11,6 @@ BASE=$BUILD/base		# base alone, for comparisons
 JOBS=${JOBS:-$(nproc)}
 
 # BASE_PACKAGE, BASE_VERSION, BASE_SHA256
-# shellcheck source=../patches/base.pin
 . "$TOP/patches/base.pin"
 
 say() { printf '==> %s\n' "$*" >&2; }

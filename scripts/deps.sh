@@ -7,7 +7,8 @@
 
 packages=(
 	bc bison ca-certificates ccache cpio debian-archive-keyring flex gcc g++
-	git libc6-dev libelf-dev make perl pkg-config python3 rsync xz-utils
+	git libc6-dev libelf-dev make perl pkg-config python3 python3-git python3-ply rsync
+	xz-utils
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 	qemu-system-arm qemu-system-x86 shellcheck
 )

@@ -12,7 +12,6 @@
 name=$1 kernel=$2 initramfs=$3 dir=$4 seconds=${5:-900}
 conf=$TOP/scripts/qemu/$name.conf
 [ -f "$conf" ] || die "no machine '$name' (there is no $conf)"
-# shellcheck source=qemu/arm64.conf
 . "$conf"
 
 rm -rf "$dir"
@@ -20,10 +19,9 @@ mkdir -p "$dir"
 stream=$dir/results.tar
 say "booting $name"
 status=0
-# shellcheck disable=SC2154 # machine, results, cmdline: the configuration
 timeout --foreground "$seconds" \
 	"$qemu" "${machine[@]}" -display none -monitor none -no-reboot \
-	-serial "file:$dir/console.log" "${results[@]//RESULTS/$stream}" \
+	-serial "file:$dir/console.log" "${result_port[@]//RESULTS/$stream}" \
 	-kernel "$kernel" -initrd "$initramfs" \
 	-append "$cmdline panic=-1 panic_on_warn=1 oops=panic ${CMDLINE:-}" \
 	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
@@ -33,7 +31,7 @@ if [ -s "$stream" ]; then
 	tar -xif "$stream" -C "$dir" 2> /dev/null || true
 fi
 rm -f "$stream"
-if [ ! -e "$dir/done" ]; then
+if [ ! -e "$dir/end" ]; then
 	tail -n 20 "$dir/console.log" "$dir/qemu.log" >&2
 	[ $status -ne 124 ] || die "$name did not end within $seconds s"
 	die "$name stopped unexpectedly (QEMU's exit status $status, see $dir)"

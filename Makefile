@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+# Every target installs what it needs. KERNEL_TREE=DIRECTORY: a kernel source
+# tree to use as base instead of the Debian package in patches/base.pin.
+#
+# make demo      record a workload with windows on an emulated machine, and
+#                print the metrics of its functions
+# make test      check the series and run all tests (make test MACHINES=arm64)
+# make periods   print how data size and throttling depend on the period
+# make cost      print what a sample costs, on the base and with the series
+# make import    make build/linux from the base and patches/
+# make export    make patches/ and the plain files from build/linux
+# make check     apply, compare and lint the series
+# make clean     remove build/ (with commits in build/linux that are not exported!)
+
+RESULTS := build/results
+export KERNEL_TREE
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | tail -n +2
+
+deps:
+	@scripts/deps.sh
+
+demo: deps
+	@scripts/bench.sh arm64-up scripts/qemu/demo.tests $(RESULTS)/demo
+	@cat $(RESULTS)/demo/report.tap
+	@scripts/summary.sh scripts/qemu/demo.tests=$(RESULTS)/demo
+
+test: deps check
+	@scripts/test.sh $(MACHINES)
+
+periods: deps
+	@scripts/bench.sh arm64-up scripts/qemu/periods.tests $(RESULTS)/periods
+	@cat $(RESULTS)/periods/periods.tap
+
+cost: deps
+	@scripts/test.sh arm64-up arm64-base
+
+import: deps
+	@scripts/import.sh
+
+export:
+	@scripts/export.sh
+
+check: deps
+	@scripts/check.sh
+
+clean:
+	rm -rf build
+
+.PHONY: help deps demo test periods cost import export check clean

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: check.sh
+#
+# Prove that patches/ applies to the base with plain "git am", that an export of
+# the result is patches/ and the plain files again, to the byte, and that the
+# shell scripts and the patches pass their linters.
+. "$(dirname "$0")/common.sh"
+
+[ "$(git -C "$TOP" rev-parse HEAD 2>/dev/null)" ] || die "not a git checkout"
+tree=$BUILD/check/linux copy=$BUILD/check/export
+
+say "shellcheck"
+mapfile -t scripts < <(cd "$TOP" && git ls-files -co --exclude-standard \
+	'*.sh' '*.conf' scripts/qemu/init .ci/run patches/base.pin)
+(cd "$TOP" && shellcheck "${scripts[@]}")
+
+# What the work tree has and patches/ has not would be left out.
+if [ -d "$LINUX/.git" ] &&
+   [ "$(git -C "$LINUX" config series.head || true)" != "$(git -C "$LINUX" rev-parse HEAD)" ]; then
+	warn "$LINUX has commits that are not exported: 'make export'"
+fi
+
+say "applying patches/ to the base"
+rm -rf "$copy"
+if [ -d "$tree/.git" ]; then	# of an earlier check, which may have failed
+	git -C "$tree" am --abort 2> /dev/null || true
+	git -C "$tree" checkout -qf series
+	git -C "$tree" clean -qfd
+	git -C "$tree" config --unset series.imported || true
+fi
+"$TOP/scripts/import.sh" "$tree"
+"$TOP/scripts/export.sh" "$tree" "$copy"
+
+say "comparing patches/ and the plain files with what the patches create"
+diff -r -x base.pin -x qemu "$TOP/patches" "$copy/patches"
+while read -r file; do
+	cmp "$TOP/$file" "$copy/$file"
+done < "$copy/patches/files"
+while read -r file; do
+	case $file in
+	kernel/configs/*) continue ;;	# of the test machines
+	esac
+	[ -e "$copy/$file" ] || die "$file is not created by the series"
+done < <(cd "$TOP" && git ls-files kernel tools selftests Documentation)
+
+say "checkpatch"
+ignore=$(grep -v '^#' "$TOP/scripts/checkpatch.ignore" | awk '{ print $1 }' | paste -sd,)
+# Debian's python3, which has what spdxcheck.py imports.
+(cd "$tree" && PATH=/usr/bin:/bin ./scripts/checkpatch.pl --strict --quiet --no-summary \
+	--ignore "$ignore" "$TOP"/patches/[0-9]*.patch)
+echo "patches/ applies, exports to the same bytes, and is clean"

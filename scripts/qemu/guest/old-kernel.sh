@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# On a kernel without the series: perf refuses to record with windows, says why,
+# and leaves no recording. KTAP.
+
+echo 'TAP version 13'
+echo 1..5
+nr=0 failed=0
+log=/tmp/old-kernel.log data=/tmp/old-kernel.data
+sentence='This kernel does not support alternating or jittered sample periods.'
+
+check()			# WHAT PERF-RECORD-OPTIONS...
+{
+	local what=$1 ok=ok
+	shift
+	rm -f "$data"
+	if perf record -o "$data" "$@" true > "$log" 2>&1 ||
+	   [ -s "$data" ] || ! grep -qF "$sentence" "$log"; then
+		ok='not ok'
+		failed=1
+	fi
+	sed 's/^/# /' "$log"
+	echo "$ok $((++nr)) $what"
+}
+
+check 'windows' -e 'cycles/period=999700,alt-period=300/u'
+check 'jitter' -e 'cycles/period=999700,period-jitter=300/u'
+# With :P perf tries again with less precision: that must not drop the windows.
+check 'windows, precise' -e 'cycles/period=999700,alt-period=300/P'
+check 'windows of a clock' -e 'task-clock/period=999700,alt-period=30000/'
+
+# An event without them is recorded as ever.
+if perf record -o "$data" -e 'cycles/period=999700/u' perf test -w noploop 0.1 \
+		> "$log" 2>&1 && [ "$(perf script -i "$data" | wc -l)" -gt 10 ]; then
+	echo "ok $((++nr)) ordinary event"
+else
+	sed 's/^/# /' "$log"
+	echo "not ok $((++nr)) ordinary event"
+	failed=1
+fi
+exit $failed
