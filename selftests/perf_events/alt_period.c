@@ -729,7 +729,7 @@ TEST_F_TIMEOUT(alt_period, context_switches, 90)
 	ASSERT_LT(0, rival);
 	rival_work = variant->work;
 	/* A timer that fires late never does if the task has no time for it. */
-	rival_turns = is_clock(&self->attr) ? 100 : 3;
+	rival_turns = is_clock(&self->attr) ? 1000 : 3;
 	getrusage(RUSAGE_SELF, &before);
 	EXPECT_EQ(0, event_open(self, NULL));
 	EXPECT_TRUE(sample_for(self, work_and_yield, 2 * CYCLES));

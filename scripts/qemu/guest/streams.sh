@@ -3,10 +3,6 @@
 # Print the samples of ordinary events: the same on every kernel, whatever the
 # time it spends on them. scripts/test.sh compares base and series.
 
-# Throttling depends on the time.
-echo 1000000 > /proc/sys/kernel/perf_event_max_sample_rate
-echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
-
 stream()		# PERF-RECORD-OPTIONS...
 {
 	echo "# $*"
