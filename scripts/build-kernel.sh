@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: build-kernel.sh ARCH [TREE]
+# usage: build-kernel.sh ARCH [TREE [FRAGMENT]]
 #
 # Build the test kernel for ARCH (arm64, x86_64) from TREE (default:
-# build/linux) in TREE/out-ARCH and print the path of the image.
+# build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
+# kernel/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
 . "$(dirname "$0")/common.sh"
 
 arch=${1:?ARCH}
 tree=${2:-$LINUX}
-out=$tree/out-$arch
+fragment=${3:-}
+out=$tree/out-$arch${fragment:+-$fragment}
 configs=$TOP/kernel/configs
 
 kernel_make()
 {
 	# A build directory inside the tree keeps all paths relative, so that
 	# ccache finds the objects again in another checkout.
-	make -s -C "$tree" O="out-$arch" ARCH="$arch" \
+	make -s -C "$tree" O="${out##*/}" ARCH="$arch" \
 		CC="ccache ${CROSS_COMPILE}gcc" CROSS_COMPILE="$CROSS_COMPILE" \
 		KBUILD_BUILD_TIMESTAMP='2026-01-01' KBUILD_BUILD_USER=perf \
 		KBUILD_BUILD_HOST=windows KBUILD_BUILD_VERSION=1 LOCALVERSION= -j"$JOBS" "$@"
@@ -24,6 +26,7 @@ kernel_make()
 use_arch "$arch"
 mkdir -p "$out"
 fragments=("$configs/test.config" "$configs/$arch.config")
+[ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
 cat "${fragments[@]}" > "$out/all.config.new"
 if ! cmp -s "$out/all.config.new" "$out/all.config"; then
 	kernel_make KCONFIG_ALLCONFIG="$out/all.config.new" allnoconfig >&2

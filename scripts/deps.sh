@@ -18,15 +18,19 @@ for package in "${packages[@]}"; do
 	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
 	[ "$status" = installed ] || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+# Where the base comes from, see apt-private.sh, is in the package lists.
+# shellcheck disable=SC2016 # apt expands that
+apt-get indextargets --format '$(ORIGIN)' | grep -qx Debian || lists=no
+[ ${#missing[@]} -gt 0 ] || [ -n "${lists:-}" ] || exit 0
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then
 	command -v sudo > /dev/null ||
-		die "not installed, and neither root nor sudo to do it: ${missing[*]}"
+		die "neither root nor sudo for 'apt-get update' and to install ${missing[*]}"
 	as_root=(sudo)
 fi
-say "installing ${missing[*]}"
 "${as_root[@]}" apt-get -qq update
+[ ${#missing[@]} -gt 0 ] || exit 0
+say "installing ${missing[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
 	apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null

@@ -47,6 +47,8 @@ git tag -f base "$commit" > /dev/null
 git checkout -q -B series "$commit"
 if [ ${#patches[@]} -gt 0 ]; then
 	say "applying ${#patches[@]} patches"
+	git var GIT_COMMITTER_IDENT > /dev/null 2>&1 ||
+		export GIT_COMMITTER_NAME=series GIT_COMMITTER_EMAIL=''
 	git am -q --no-3way --committer-date-is-author-date "${patches[@]}" ||
 		die "the series does not apply to the base (see $tree)"
 fi
