@@ -20,7 +20,7 @@ for package in "${packages[@]}"; do
 done
 # Where the base comes from, see apt-private.sh, is in the package lists.
 # shellcheck disable=SC2016 # apt expands that
-apt-get indextargets --format '$(ORIGIN)' | grep -qx Debian || lists=no
+apt-get indextargets --format '$(ORIGIN)' | grep -x Debian > /dev/null || lists=no
 [ ${#missing[@]} -gt 0 ] || [ -n "${lists:-}" ] || exit 0
 
 as_root=()
