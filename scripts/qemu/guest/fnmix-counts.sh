@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Do the functions of the workload have as many instructions per call as it says?
+# What 100 more calls of a function cost, less what 100 more calls of an empty
+# one do, is exactly that on a machine that counts exactly. KTAP.
+
+# The least of three runs: one may have executed a few instructions more, to
+# start up.
+instructions()		# ROUNDS FUNCTION
+{
+	for _ in 1 2 3; do
+		perf stat -x, -e instructions:u -o /tmp/stat perf test -w fnmix "$1" "$2"
+		awk -F, '/instructions/ { print $1 }' /tmp/stat
+	done | sort -n | head -n 1
+}
+
+hundred_calls()		# FUNCTION
+{
+	echo $(($(instructions 200 "$1") - $(instructions 100 "$1")))
+}
+
+list=$(perf test -w fnmix 0 all list)
+echo 'TAP version 13'
+echo "1..$(($(echo "$list" | wc -l) - 1))"
+empty=$(hundred_calls empty)
+nr=0 failed=0
+while read -r name known; do
+	[ "$name" != empty ] || continue
+	# A call of "empty" is one instruction.
+	seen=$(($(hundred_calls "$name") - empty + 100))
+	if [ "$seen" = $((known * 100)) ]; then
+		echo "ok $((++nr)) $name: $known instructions per call"
+	else
+		echo "# 100 calls: $seen instructions instead of $((known * 100))"
+		echo "not ok $((++nr)) $name"
+		failed=1
+	fi
+done <<< "$list"
+exit $failed
