@@ -4,13 +4,15 @@
 #
 # make demo      record a workload with windows on an emulated machine, and
 #                print the metrics of its functions
-# make test      check the series and run all tests (make test MACHINES=arm64)
+# make test      check the series and run all tests, or with MACHINES="NAME ..."
+#                those of these machines (arm64 arm64-up arm64-base arm64-debug
+#                x86_64, see scripts/qemu)
 # make periods   print how data size and throttling depend on the period
 # make cost      print what a sample costs, on the base and with the series
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
 # make check     apply, compare and lint the series
-# make clean     remove build/ (with commits in build/linux that are not exported!)
+# make clean     remove build/
 
 RESULTS := build/results
 export KERNEL_TREE
@@ -46,6 +48,11 @@ check: deps
 	@scripts/check.sh
 
 clean:
+	@if [ -d build/linux/.git ] && [ "$$(git -C build/linux config series.head)" != \
+		"$$(git -C build/linux rev-parse HEAD)" ]; then \
+		echo "build/linux has commits that are not exported: 'make export' first" >&2; \
+		exit 1; \
+	fi
 	rm -rf build
 
 .PHONY: help deps demo test periods cost import export check clean

@@ -21,7 +21,7 @@ touch "$dir/status"
 # shellcheck disable=SC2016 # apt expands that
 mirror=$(apt-get indextargets \
 		--format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
-	awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" { print $4; exit }')
+	awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" && !n++ { print $4 }')
 [ -n "$mirror" ] ||
 	die "no Debian mirror in the apt configuration (run 'apt-get update' once)"
 

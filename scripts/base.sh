@@ -20,7 +20,7 @@ fetch_package()			# prints the path of the .deb
 		say "fetching $BASE_PACKAGE $version"
 		"${apt[@]}" apt-get -qq update >&2
 		if ! "${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
-				grep -qF " $version "; then
+				grep -F " $version " > /dev/null; then
 			version=$("${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
 				awk -F'[| ]+' 'NR == 1 { print $3 }')
 			[ -n "$version" ] ||

@@ -23,7 +23,7 @@ base)	source=$BASE
 *)	source=$LINUX ;;
 esac
 
-kernel=$("$TOP/scripts/build-kernel.sh" "$arch" "$source")
+kernel=$("$TOP/scripts/build-kernel.sh" "$arch" "$source" "${fragment:-}")
 selftests=$("$TOP/scripts/build-selftests.sh" "$arch")
 files=("$selftests=selftests" "$TOP/scripts/qemu/guest=guest")
 if [ -n "${with_perf:-}" ]; then

@@ -91,7 +91,7 @@ FIXTURE_VARIANT(alt_period)
 FIXTURE_VARIANT_ADD(alt_period, cycles) {
 	.type = PERF_TYPE_HARDWARE,
 	.config = PERF_COUNT_HW_CPU_CYCLES,
-	.period = 99700,
+	.period = 999700,
 	.alt_period = 300,
 	.work = spin,
 	.exact = EXACT_IF_MACHINE_IS,
