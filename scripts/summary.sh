@@ -4,8 +4,8 @@
 #
 # Print a line for each test of each LIST from the NAME.tap and NAME.status
 # files in RESULTS, the reasons of skipped tests, what failed, and at the end
-# "N passed, N failed, N skipped". Fails if a test failed, did not run or did
-# not end, or if no test passed.
+# "N passed, N failed, N skipped". Fails if a test failed, did not run, did not
+# end, or skipped all it has.
 #
 # A test that speaks KTAP counts with its top-level results; any other is one
 # test, passed with exit status 0 and skipped with 4 (kselftest) or 2 (perf).
@@ -44,8 +44,12 @@ for item; do
 			*)	bad=1 note="exit status $status" ;;
 			esac
 		fi
+		# A list is what its machine can run: a whole test that skips hides
+		# something.
+		if [ $((ok + bad)) = 0 ]; then
+			bad=1 note='nothing was tested'
+		fi
 		verdict=PASS
-		[ "$ok" != 0 ] || verdict=SKIP
 		[ "$bad" = 0 ] || verdict=FAIL
 		printf '%s  %-10s %-22s %3d passed, %d failed, %d skipped%s\n' \
 			"$verdict" "$(basename "$results")" "$name" \
