@@ -26,6 +26,7 @@ kernel_make()
 use_arch "$arch"
 mkdir -p "$out"
 fragments=("$configs/test.config" "$configs/$arch.config")
+[ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
 [ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
 cat "${fragments[@]}" > "$out/all.config.new"
 if ! cmp -s "$out/all.config.new" "$out/all.config"; then
