@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: build-kernel.sh ARCH [TREE [FRAGMENT]]
 #
-# Build the test kernel for ARCH (arm64, x86_64) from TREE (default:
+# Build the test kernel for ARCH (arm64, riscv64, x86_64) from TREE (default:
 # build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
 # kernel/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
 . "$(dirname "$0")/common.sh"
@@ -17,7 +17,7 @@ kernel_make()
 {
 	# A build directory inside the tree keeps all paths relative, so that
 	# ccache finds the objects again in another checkout.
-	make -s -C "$tree" O="${out##*/}" ARCH="$arch" \
+	make -s -C "$tree" O="${out##*/}" ARCH="$kernel_arch" \
 		CC="ccache ${CROSS_COMPILE}gcc" CROSS_COMPILE="$CROSS_COMPILE" \
 		KBUILD_BUILD_TIMESTAMP='2026-01-01' KBUILD_BUILD_USER=perf \
 		KBUILD_BUILD_HOST=windows KBUILD_BUILD_VERSION=1 LOCALVERSION= -j"$JOBS" "$@"
@@ -31,14 +31,7 @@ fragments=("$configs/test.config" "$configs/$arch.config")
 cat "${fragments[@]}" > "$out/all.config.new"
 if ! cmp -s "$out/all.config.new" "$out/all.config"; then
 	kernel_make KCONFIG_ALLCONFIG="$out/all.config.new" allnoconfig >&2
-	# allnoconfig drops silently what has unmet dependencies.
-	while IFS= read -r line; do
-		option=${line%%=*}
-		case $line in
-		*=n)	! grep -q "^$option=" "$out/.config" ;;
-		*)	grep -qxF "$line" "$out/.config" ;;
-		esac || die "$line cannot be set for $arch"
-	done < <(grep '^CONFIG_' "$out/all.config.new")
+	check_config "$out/all.config.new" "$out/.config" "$arch"
 	mv "$out/all.config.new" "$out/all.config"
 fi
 say "building the $arch kernel in $out"

@@ -13,8 +13,8 @@ out=$tree/out-$arch
 use_arch "$arch"
 say "building the selftests for $arch in $out"
 mkdir -p "$out"
-make -s -C "$tree" O="out-$arch" ARCH="$arch" headers >&2
-make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$arch" \
+make -s -C "$tree" O="out-$arch" ARCH="$kernel_arch" headers >&2
+make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
 	CROSS_COMPILE="$CROSS_COMPILE" USERLDFLAGS=-static FORCE_TARGETS=1 \
 	TARGETS=perf_events INSTALL_PATH="$out/selftests" install >&2
 echo "$out/selftests/perf_events"

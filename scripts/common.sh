@@ -21,22 +21,68 @@ die() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=5G
 export CCACHE_SLOPPINESS=time_macros
 
-# How to build for an architecture: CROSS_COMPILE, kernel_target, kernel_image.
+# How to build for an architecture: CROSS_COMPILE, kernel_arch (what the kernel
+# calls it), kernel_target, kernel_image.
 use_arch()
 {
+	kernel_arch=$1
 	case $1 in
 	arm64)
 		CROSS_COMPILE=aarch64-linux-gnu-
 		kernel_target=Image kernel_image=arm64/boot/Image
 		debian_arch=arm64 multiarch=aarch64-linux-gnu ;;
+	riscv64)
+		CROSS_COMPILE=riscv64-linux-gnu- kernel_arch=riscv
+		kernel_target=Image kernel_image=riscv/boot/Image
+		debian_arch=riscv64 multiarch=riscv64-linux-gnu ;;
 	x86_64)
 		CROSS_COMPILE=x86_64-linux-gnu-
 		kernel_target=bzImage kernel_image=x86/boot/bzImage
 		debian_arch=amd64 multiarch=x86_64-linux-gnu ;;
 	*)
-		die "no test kernel for architecture '$1' (arm64, x86_64)" ;;
+		die "no test kernel for architecture '$1' (arm64, riscv64, x86_64)" ;;
 	esac
-	export CROSS_COMPILE kernel_target kernel_image debian_arch multiarch
+	export CROSS_COMPILE kernel_arch kernel_target kernel_image debian_arch multiarch
+}
+
+# allnoconfig drops silently what has unmet dependencies.
+check_config()			# WANTED CONFIG WHAT-FOR
+{
+	local line option
+
+	while IFS= read -r line; do
+		option=${line%%=*}
+		case $line in
+		*=n)	! grep -q "^$option=" "$2" ;;
+		*)	grep -qxF "$line" "$2" ;;
+		esac || die "$line cannot be set for $3"
+	done < <(grep '^CONFIG_' "$1")
+}
+
+# Install those of the packages that this machine misses.
+install_packages()		# PACKAGE...
+{
+	local package status lists='' missing=() as_root=()
+
+	for package; do
+		status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null || true)
+		[ "$status" = installed ] || missing+=("$package")
+	done
+	# Where the base comes from, see apt-private.sh, is in the package lists.
+	# shellcheck disable=SC2016 # apt expands that
+	apt-get indextargets --format '$(ORIGIN)' | grep -x Debian > /dev/null || lists=no
+	[ ${#missing[@]} -gt 0 ] || [ -n "$lists" ] || return 0
+
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo > /dev/null ||
+			die "neither root nor sudo for 'apt-get update' and to install ${missing[*]}"
+		as_root=(sudo)
+	fi
+	"${as_root[@]}" apt-get -qq update
+	[ ${#missing[@]} -gt 0 ] || return 0
+	say "installing ${missing[*]}"
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
 # What a tree was made from.

@@ -8,8 +8,13 @@
 . "$(dirname "$0")/common.sh"
 
 use_arch "${1:?ARCH}"
-packages=(busybox-static bash-static libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1)
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+packages=(busybox-static bash-static)
+case $1 in
+riscv64)	# not in Debian 12, and its machine has no perf
+	suite=trixie ;;
+*)	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	packages+=(libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1) ;;
+esac
 sysroot=$CACHE/sysroot/$1-$(echo "$suite ${packages[*]}" | sha256sum | cut -c-16)
 
 if [ ! -d "$sysroot" ]; then
@@ -23,6 +28,7 @@ if [ ! -d "$sysroot" ]; then
 		dpkg -x "$deb" "$sysroot.tmp"
 	done
 	rm -r "$sysroot.tmp/debs"
+	[ -e "$sysroot.tmp/bin" ] || ln -s usr/bin "$sysroot.tmp/bin"
 	mv "$sysroot.tmp" "$sysroot"
 fi
 echo "$sysroot"
