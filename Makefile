@@ -6,7 +6,9 @@
 #                print the metrics of its functions
 # make test      check the series and run all tests, or with MACHINES="NAME ..."
 #                those of these machines (arm64 arm64-up arm64-base arm64-debug
-#                x86_64, see scripts/qemu)
+#                riscv64 x86_64, see scripts/qemu)
+# make archs     compile perf core and the PMU drivers for all architectures, or
+#                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
 # make periods   print how data size and throttling depend on the period
 # make cost      print what a sample costs, on the base and with the series
 # make import    make build/linux from the base and patches/
@@ -30,6 +32,9 @@ demo: deps
 
 test: deps check
 	@scripts/test.sh $(MACHINES)
+
+archs: deps
+	@scripts/compile-archs.sh $(ARCHS)
 
 periods: deps
 	@scripts/bench.sh arm64-up scripts/qemu/periods.tests $(RESULTS)/periods
@@ -55,4 +60,4 @@ clean:
 	fi
 	rm -rf build
 
-.PHONY: help deps demo test periods cost import export check clean
+.PHONY: help deps demo test archs periods cost import export check clean

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: compile-archs.sh [NAME...]
+#
+# Compile perf core and the PMU drivers of build/linux for all architectures in
+# archs.table, or those given, with W=1, and print a line for each: "ok",
+# "failed", or "no Debian cross compiler". A warning that the base does not have
+# is a failure. Installs the compilers that this machine misses.
+. "$(dirname "$0")/common.sh"
+
+table=$TOP/scripts/archs.table
+names=("$@")
+[ $# -gt 0 ] || mapfile -t names < <(awk '!/^#/ { print $1 }' "$table")
+
+# What the compilers say is in TREE/out-archs-NAME/log.
+compile()			# TREE
+{
+	local out=$1/out-archs-$name target
+	local make=(make -s -C "$1" O="${out##*/}" ARCH="$arch" W=1 -k -j"$JOBS")
+
+	case $compiler in
+	LLVM=*)	make+=("$compiler" CC="ccache clang${compiler#LLVM=}") ;;
+	*)	make+=(CROSS_COMPILE="$compiler" CC="ccache ${compiler}gcc") ;;
+	esac
+	mkdir -p "$out"
+	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig > "$out/log" 2>&1 || return 1
+	check_config "$config" "$out/.config" "$name"
+	# An object that is there already would not repeat its warnings.
+	for target in "${targets[@]}"; do
+		find "$out/${target%.o}"* -name '*.o' -delete 2> /dev/null || true
+	done
+	"${make[@]}" "${targets[@]}" > "$out/log" 2>&1
+}
+
+warnings()			# TREE
+{
+	# Without line numbers, which differ.
+	sed -nE 's/:[0-9]+:[0-9]+: warning:/: warning:/p' "$1/out-archs-$name/log" | sort
+}
+
+base_tree()
+{
+	[ -e "$BASE/.git" ] ||
+		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
+	git -C "$BASE" checkout -q --detach base
+}
+
+check()				# prints the verdict
+{
+	local new log=$LINUX/out-archs-$name/log
+
+	compile "$LINUX" || {
+		echo 'failed'
+		grep -E '(error|Error|\*\*\*)' "$log" | head -n 20 >&2
+		return 1
+	}
+	if [ -n "$(warnings "$LINUX")" ]; then
+		base_tree
+		compile "$BASE" || {
+			echo 'failed (the base does not compile)'
+			return 1
+		}
+		new=$(comm -23 <(warnings "$LINUX") <(warnings "$BASE"))
+		[ -z "$new" ] || {
+			echo 'failed (new warnings)'
+			echo "$new" >&2
+			return 1
+		}
+	fi
+	echo 'ok'
+}
+
+"$TOP/scripts/import.sh"
+status=0
+for name in "${names[@]}"; do
+	row=$(awk -v name="$name" '$1 == name' "$table")
+	[ -n "$row" ] || die "no '$name' in ${table##*/}"
+	read -r _ arch packages compiler drivers <<< "$row"
+	if [ "$packages" = - ]; then
+		verdict='no Debian cross compiler'
+	else
+		IFS=, read -ra packages <<< "$packages"
+		install_packages "${packages[@]}"
+		read -ra targets <<< "kernel/events/ $drivers"
+		config=$TOP/kernel/configs/archs/$name.config
+		verdict=$(check) || status=1
+		: "${verdict:=failed}"
+	fi
+	printf '%-14s %s\n' "$name" "$verdict"
+done
+exit $status
