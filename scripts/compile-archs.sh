@@ -27,7 +27,10 @@ compile()			# TREE
 	check_config "$config" "$out/.config" "$name"
 	# An object that is there already would not repeat its warnings.
 	for target in "${targets[@]}"; do
-		find "$out/${target%.o}"* -name '*.o' -delete 2> /dev/null || true
+		case $target in
+		*/)	find "$out/$target" -name '*.o' -delete 2> /dev/null || true ;;
+		*)	rm -f "$out/$target" ;;
+		esac
 	done
 	"${make[@]}" "${targets[@]}" > "$out/log" 2>&1
 }
@@ -75,13 +78,13 @@ status=0
 for name in "${names[@]}"; do
 	row=$(awk -v name="$name" '$1 == name' "$table")
 	[ -n "$row" ] || die "no '$name' in ${table##*/}"
-	read -r _ arch packages compiler drivers <<< "$row"
+	read -r _ arch packages compiler targets <<< "$row"
 	if [ "$packages" = - ]; then
 		verdict='no Debian cross compiler'
 	else
 		IFS=, read -ra packages <<< "$packages"
 		install_packages "${packages[@]}"
-		read -ra targets <<< "kernel/events/ $drivers"
+		read -ra targets <<< "$targets"
 		config=$TOP/kernel/configs/archs/$name.config
 		verdict=$(check) || status=1
 		: "${verdict:=failed}"
