@@ -10,6 +10,8 @@
 # make archs     compile perf core and the PMU drivers for all architectures, or
 #                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
 # make periods   print how data size and throttling depend on the period
+# make fuzz      throw OPERATIONS= (5000000) random operations with SEED= at a
+#                kernel with KASAN and lockdep, or those of MACHINES="NAME ..."
 # make cost      print what a sample costs, on the base and with the series
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
@@ -40,6 +42,9 @@ periods: deps
 	@scripts/bench.sh arm64-up scripts/qemu/periods.tests $(RESULTS)/periods
 	@cat $(RESULTS)/periods/periods.tap
 
+fuzz: deps
+	@scripts/fuzz.sh $(MACHINES)
+
 cost: deps
 	@scripts/test.sh arm64-up arm64-base
 
@@ -60,4 +65,4 @@ clean:
 	fi
 	rm -rf build
 
-.PHONY: help deps demo test archs periods cost import export check clean
+.PHONY: help deps demo test archs periods fuzz cost import export check clean

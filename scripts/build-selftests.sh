@@ -11,10 +11,21 @@ tree=${2:-$LINUX}
 out=$tree/out-$arch
 
 use_arch "$arch"
+# libelf and zlib, for libbpf, of the architectures that Debian 12 has.
+flags=() bpf=
+if [ -n "$debian_arch" ]; then
+	sysroot=$("$TOP/scripts/sysroot.sh" "$arch")
+	flags=(USERCFLAGS="-I$sysroot/usr/include -I$sysroot/usr/include/$multiarch"
+		USERLDFLAGS="-static -L$sysroot/usr/lib/$multiarch")
+	bpf=$out/selftests/perf_events/alt_period_bpf
+else
+	flags=(USERLDFLAGS=-static)
+fi
 say "building the selftests for $arch in $out"
 mkdir -p "$out"
 make -s -C "$tree" O="out-$arch" ARCH="$kernel_arch" headers >&2
 make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
-	CROSS_COMPILE="$CROSS_COMPILE" USERLDFLAGS=-static FORCE_TARGETS=1 \
-	TARGETS=perf_events INSTALL_PATH="$out/selftests" install >&2
+	CROSS_COMPILE="$CROSS_COMPILE" FORCE_TARGETS=1 TARGETS=perf_events \
+	"${flags[@]}" INSTALL_PATH="$out/selftests" install >&2
+[ -z "$bpf" ] || [ -e "$bpf" ] || die "$bpf was not built"
 echo "$out/selftests/perf_events"

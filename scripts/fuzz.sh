@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: fuzz.sh [MACHINE...]
+#
+# Throw OPERATIONS random operations (default 5000000) with SEED (default: from
+# the time) at the kernel of each MACHINE (default: arm64-debug), and print what
+# alt_period_fuzz says. It repeats a run that failed when given the seed of it.
+# PLAIN=1 uses no alternating periods, to see whether the base is the culprit.
+. "$(dirname "$0")/common.sh"
+
+operations=${OPERATIONS:-5000000}
+seed=${SEED:-$(date +%s)}
+machines=("$@")
+[ $# -gt 0 ] || machines=(arm64-debug)
+# A thousand operations in a second is less than half of what was measured.
+seconds=$((operations / 1000 + 300))
+
+list=$BUILD/fuzz.tests
+mkdir -p "$BUILD"
+echo "fuzz $seconds /selftests/alt_period_fuzz -dv${PLAIN:+p} -n $operations -s $seed" > "$list"
+
+lists=()
+for name in "${machines[@]}"; do
+	results=$BUILD/results/fuzz-$name
+	say "$operations operations with seed $seed on $name"
+	"$TOP/scripts/bench.sh" "$name" "$list" "$results" $((seconds + 120)) ||
+		warn "$name did not run as it should"
+	grep -v '^# operation' "$results/fuzz.tap" || true
+	lists+=("$list=$results")
+done
+"$TOP/scripts/summary.sh" "${lists[@]}"
