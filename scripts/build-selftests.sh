@@ -11,9 +11,9 @@ tree=${2:-$LINUX}
 out=$tree/out-$arch
 
 use_arch "$arch"
-# libelf and zlib, for libbpf, of the architectures that Debian 12 has.
-flags=() bpf=
-if [ -n "$debian_arch" ]; then
+# libelf and zlib are for libbpf. What is there for riscv64 is of a later Debian.
+bpf=
+if [ "$arch" != riscv64 ]; then
 	sysroot=$("$TOP/scripts/sysroot.sh" "$arch")
 	flags=(USERCFLAGS="-I$sysroot/usr/include -I$sysroot/usr/include/$multiarch"
 		USERLDFLAGS="-static -L$sysroot/usr/lib/$multiarch")
