@@ -12,7 +12,10 @@
 # make periods   print how data size and throttling depend on the period
 # make fuzz      throw OPERATIONS= (5000000) random operations with SEED= at a
 #                kernel with KASAN and lockdep, or those of MACHINES="NAME ..."
-# make cost      print what a sample costs, on the base and with the series
+# make cost      print what a sample, a context switch and opening an event cost,
+#                and how large the structs are, on the base and with the series
+# make bisect    prove that each commit compiles without new warnings (W=1,
+#                sparse), boots and passes the tests that exist by then
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
 # make check     apply, compare and lint the series
@@ -47,6 +50,10 @@ fuzz: deps
 
 cost: deps
 	@scripts/test.sh arm64-up arm64-base
+	@scripts/layout.sh
+
+bisect: deps
+	@scripts/bisect.sh
 
 import: deps
 	@scripts/import.sh
@@ -65,4 +72,4 @@ clean:
 	fi
 	rm -rf build
 
-.PHONY: help deps demo test archs periods fuzz cost import export check clean
+.PHONY: help deps demo test archs periods fuzz cost bisect import export check clean

@@ -6,6 +6,7 @@
 # Debian mirror of this machine, with a state directory of its own under the
 # cache: the system's sources, lists and package database stay untouched. The
 # machine's apt configuration (proxies, transports, keys) is used as it is.
+# With APT_TYPE=deb-src it sees the source packages.
 . "$(dirname "$0")/common.sh"
 
 [ $# -ge 4 ] || die "usage: apt-private.sh NAME SUITE ARCH COMMAND..."
@@ -26,8 +27,8 @@ mirror=$(apt-get indextargets \
 	die "no Debian mirror in the apt configuration (run 'apt-get update' once)"
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
-	"$arch" "$keyring" "$mirror" "$suite" > "$dir/sources.list"
+printf '%s [arch=%s signed-by=%s] %s %s main\n' \
+	"${APT_TYPE:-deb}" "$arch" "$keyring" "$mirror" "$suite" > "$dir/sources.list"
 
 options=(
 	-o "Dir::Etc::sourcelist=$dir/sources.list"

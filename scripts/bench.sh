@@ -17,9 +17,7 @@ name=$1 list=$2 results=$3 seconds=${4:-900}
 "$TOP/scripts/import.sh"
 case $tree in
 base)	source=$BASE
-	[ -e "$BASE/.git" ] ||
-		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
-	git -C "$BASE" checkout -q --detach base ;;
+	base_worktree ;;
 *)	source=$LINUX ;;
 esac
 

@@ -17,7 +17,8 @@ if [ "$arch" != riscv64 ]; then
 	sysroot=$("$TOP/scripts/sysroot.sh" "$arch")
 	flags=(USERCFLAGS="-I$sysroot/usr/include -I$sysroot/usr/include/$multiarch"
 		USERLDFLAGS="-static -L$sysroot/usr/lib/$multiarch")
-	bpf=$out/selftests/perf_events/alt_period_bpf
+	[ ! -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.c" ] ||
+		bpf=$out/selftests/perf_events/alt_period_bpf
 else
 	flags=(USERLDFLAGS=-static)
 fi

@@ -90,3 +90,11 @@ series_key()			# BASE-COMMIT PATCH...
 {
 	echo "$1-$(cat /dev/null "${@:2}" | sha256sum | cut -c-64)"
 }
+
+# build/base: the base alone.
+base_worktree()
+{
+	[ -e "$BASE/.git" ] ||
+		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
+	git -C "$BASE" checkout -q --detach base
+}

@@ -3,9 +3,10 @@
 # usage: compile-archs.sh [NAME...]
 #
 # Compile perf core and the PMU drivers of build/linux for all architectures in
-# archs.table, or those given, with W=1, and print a line for each: "ok",
-# "failed", or "no Debian cross compiler". A warning that the base does not have
-# is a failure. Installs the compilers that this machine misses.
+# archs.table, or those given, with W=1 and sparse, and print a line for each:
+# "ok", "failed", or "no Debian cross compiler". A warning that the base does not
+# have is a failure. Installs the compilers that this machine misses.
+# TREE=DIRECTORY compiles another tree than build/linux.
 . "$(dirname "$0")/common.sh"
 
 table=$TOP/scripts/archs.table
@@ -16,7 +17,8 @@ names=("$@")
 compile()			# TREE
 {
 	local out=$1/out-archs-$name target
-	local make=(make -s -C "$1" O="${out##*/}" ARCH="$arch" W=1 -k -j"$JOBS")
+	local make=(make -s -C "$1" O="${out##*/}" ARCH="$arch" W=1 C=1
+		CHECK="$sparse" -k -j"$JOBS")
 
 	case $compiler in
 	LLVM=*)	make+=("$compiler" CC="ccache clang${compiler#LLVM=}") ;;
@@ -38,32 +40,35 @@ compile()			# TREE
 warnings()			# TREE
 {
 	# Without line numbers, which differ.
-	sed -nE 's/:[0-9]+:[0-9]+: warning:/: warning:/p' "$1/out-archs-$name/log" | sort
+	sed -nE 's/:[0-9]+:[0-9]+: (warning|error):/: \1:/p' "$1/out-archs-$name/log" | sort
 }
 
-base_tree()
+# The base is compiled once for each configuration.
+compile_base()
 {
-	[ -e "$BASE/.git" ] ||
-		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
-	git -C "$BASE" checkout -q --detach base
+	local done=$BASE/out-archs-$name/done key
+	key=$(sha256sum "$config" "$table" | sha256sum)
+
+	base_worktree
+	[ "$(cat "$done" 2> /dev/null)" != "$key" ] || return 0
+	compile "$BASE" && echo "$key" > "$done"
 }
 
 check()				# prints the verdict
 {
-	local new log=$LINUX/out-archs-$name/log
+	local new log=$tree/out-archs-$name/log
 
-	compile "$LINUX" || {
+	compile "$tree" || {
 		echo 'failed'
 		grep -E '(error|Error|\*\*\*)' "$log" | head -n 20 >&2
 		return 1
 	}
-	if [ -n "$(warnings "$LINUX")" ]; then
-		base_tree
-		compile "$BASE" || {
+	if [ -n "$(warnings "$tree")" ]; then
+		compile_base || {
 			echo 'failed (the base does not compile)'
 			return 1
 		}
-		new=$(comm -23 <(warnings "$LINUX") <(warnings "$BASE"))
+		new=$(comm -23 <(warnings "$tree") <(warnings "$BASE"))
 		[ -z "$new" ] || {
 			echo 'failed (new warnings)'
 			echo "$new" >&2
@@ -73,7 +78,9 @@ check()				# prints the verdict
 	echo 'ok'
 }
 
-"$TOP/scripts/import.sh"
+tree=${TREE:-$LINUX}
+[ -n "${TREE:-}" ] || "$TOP/scripts/import.sh"
+sparse=$("$TOP/scripts/sparse.sh")
 status=0
 for name in "${names[@]}"; do
 	row=$(awk -v name="$name" '$1 == name' "$table")

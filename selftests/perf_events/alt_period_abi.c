@@ -104,9 +104,14 @@ static const struct request requests[] = {
 	{ "the longest window with jitter", 1000, MAX - 100, 0, 100 },
 	{ "a window whose jitter exceeds 63 bits", 1000, MAX - 99, 0, 100, .expected = EINVAL },
 
-	/* Not supported yet. */
-	{ "a window at a frequency", 100, 10, .freq = true, .expected = EINVAL },
-	{ "jitter at a frequency", 100, 0, 10, .freq = true, .expected = EINVAL },
+	{ "a window at a frequency", 100, 10, .freq = true },
+	{ "jitter at a frequency", 100, 0, 10, .freq = true },
+	{ "any jitter at a frequency: it is cut", 1, 0, UINT32_MAX, .freq = true },
+	{ "both at a frequency", 100, 10, 10, 18, 4, .freq = true },
+	{ "a window at no frequency", 0, 10, .freq = true, .expected = EINVAL },
+	{ "jitter at no frequency", 0, 0, 10, .freq = true, .expected = EINVAL },
+	{ "a window of 0 to 20 at a frequency", 100, 10, 0, 20, .freq = true, .expected = EINVAL },
+	{ "a window of 2^63 at a frequency", 100, MAX + 1ULL, .freq = true, .expected = EINVAL },
 };
 
 TEST_F(abi, requests)
@@ -169,12 +174,71 @@ TEST_F(abi, minimum_of_the_pmu)
 	}
 }
 
-TEST_F(abi, reserved_word)
+/*
+ * Every value of every byte of the fields that are reserved for later, so that
+ * a later kernel can tell from an error what this one does not know.
+ */
+TEST_F(abi, reserved_fields)
 {
-	self->attr.sample_period = 1000;
-	for (int bit = 0; bit < 32; bit++) {
-		self->attr.__reserved_4 = 1U << bit;
-		EXPECT_EQ(EINVAL, try_attr(&self->attr)) TH_LOG("bit %d", bit);
+	struct perf_event_attr *attr = &self->attr;
+	static const unsigned int bits[] = { 24, 16, 29, 32 };
+
+	attr->sample_period = 1000;
+	attr->alt_sample_period = 10;
+	for (size_t field = 0; field < ARRAY_SIZE(bits); field++) {
+		for (unsigned int shift = 0; shift < bits[field]; shift += 8) {
+			for (uint32_t byte = 0; byte < 256; byte++) {
+				uint32_t value = byte << shift;
+
+				if (bits[field] < 32 && value >> bits[field])
+					break;
+				switch (field) {
+				case 0:
+					attr->__reserved_1 = value;
+					break;
+				case 1:
+					attr->__reserved_2 = value;
+					break;
+				case 2:
+					attr->__reserved_3 = value;
+					break;
+				case 3:
+					attr->__reserved_4 = value;
+					break;
+				}
+				ASSERT_EQ(byte ? EINVAL : 0, try_attr(attr))
+					TH_LOG("__reserved_%zu = 0x%x", field + 1, value);
+			}
+			attr->__reserved_1 = 0;
+			attr->__reserved_2 = 0;
+			attr->__reserved_3 = 0;
+			attr->__reserved_4 = 0;
+		}
+	}
+}
+
+/* Neither do bits get a meaning unnoticed where most of them have one. */
+TEST_F(abi, reserved_bits)
+{
+	struct perf_event_attr *attr = &self->attr;
+
+	attr->sample_period = 1000;
+	attr->alt_sample_period = 10;
+	for (uint64_t bit = PERF_SAMPLE_MAX; bit; bit <<= 1) {
+		attr->sample_type = bit;
+		EXPECT_EQ(EINVAL, try_attr(attr)) TH_LOG("sample_type 0x%llx", attr->sample_type);
+	}
+	attr->sample_type = PERF_SAMPLE_READ;
+	for (uint64_t bit = PERF_FORMAT_MAX; bit; bit <<= 1) {
+		attr->read_format = bit;
+		EXPECT_EQ(EINVAL, try_attr(attr)) TH_LOG("read_format 0x%llx", attr->read_format);
+	}
+	attr->read_format = 0;
+	attr->sample_type = PERF_SAMPLE_BRANCH_STACK;
+	for (uint64_t bit = PERF_SAMPLE_BRANCH_MAX; bit; bit <<= 1) {
+		attr->branch_sample_type = bit | PERF_SAMPLE_BRANCH_ANY;
+		EXPECT_EQ(EINVAL, try_attr(attr))
+			TH_LOG("branch_sample_type 0x%llx", attr->branch_sample_type);
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Print what a sample costs, in ns of the program that is sampled.
+ * Print what a sample costs, in ns of the program that is sampled, and what an
+ * event costs when tasks are switched, and when it is opened and closed.
  *
  * Not a test: the numbers are for a comparison of two kernels on one machine.
  * Each is the shortest of many short runs, so that timer ticks do not count.
@@ -8,12 +9,16 @@
  * "-icount shift=0") they are numbers of instructions and repeat exactly.
  */
 #define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+
 #include "alt_period.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define RUNS		400
 #define SAMPLES		64	/* in a run */
+#define STEPS		8	/* of what is not sampled, in a run */
 
 static char *fresh_page;
 
@@ -89,6 +94,79 @@ static void measure(const char *what, struct perf_event_attr attr,
 	close(fd);
 }
 
+static int to_partner, from_partner;
+
+/* Each is two context switches, to a task without events and back. */
+static void round_trips(unsigned int n)
+{
+	char c = 0;
+
+	while (n--) {
+		if (write(to_partner, &c, 1) != 1 || read(from_partner, &c, 1) != 1)
+			exit(1);
+	}
+}
+
+static pid_t start_partner(void)
+{
+	int to[2], from[2];
+	cpu_set_t set;
+	pid_t pid;
+	char c;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || pipe(to) || pipe(from))
+		return -1;
+	to_partner = to[1];
+	from_partner = from[0];
+	pid = fork();
+	if (!pid) {
+		while (read(to[0], &c, 1) == 1 && write(from[1], &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	return pid;
+}
+
+static struct perf_event_attr *attr_to_open;
+
+static void open_and_close(unsigned int n)
+{
+	while (n--) {
+		struct perf_event_attr attr = *attr_to_open;
+
+		close(perf_event_open(&attr, 0, -1, -1));
+	}
+}
+
+/* The time of each step of @work, with an event of @attr unless that is NULL. */
+static void measure_steps(const char *what, struct perf_event_attr *attr,
+			  void (*work)(unsigned int))
+{
+	uint64_t shortest = UINT64_MAX;
+	struct perf_event_attr copy;
+	int fd = -1;
+
+	if (attr) {
+		copy = *attr;
+		fd = perf_event_open(&copy, 0, -1, -1);
+		if (fd < 0) {
+			printf("%-44s %s\n", what, strerror(errno));
+			return;
+		}
+	}
+	for (int i = 0; i < RUNS; i++) {
+		uint64_t time = run(fd, work, STEPS);
+
+		if (time < shortest)
+			shortest = time;
+	}
+	printf("%-44s %8.1f ns\n", what, (double)shortest / STEPS);
+	if (attr)
+		close(fd);
+}
+
 int main(void)
 {
 	struct perf_event_attr attr = {
@@ -100,6 +178,7 @@ int main(void)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
+	pid_t partner;
 
 	fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,6 +211,28 @@ int main(void)
 
 	attr.alt_sample_period = 4;
 	measure("page-faults, period 4, windows of 4", attr, touch_pages, SAMPLES * 4);
+
+	/* No sample within a run. */
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.sample_period = 1ULL << 40;
+	attr.alt_sample_period = 0;
+	attr_to_open = &attr;
+	measure_steps("open and close, cycles", NULL, open_and_close);
+	attr.alt_sample_period = 300;
+	measure_steps("open and close, cycles with windows", NULL, open_and_close);
+
+	partner = start_partner();
+	if (partner < 0) {
+		perror("no partner to switch to");
+		return 1;
+	}
+	measure_steps("two context switches, no event", NULL, round_trips);
+	attr.alt_sample_period = 0;
+	measure_steps("two context switches, cycles", &attr, round_trips);
+	attr.alt_sample_period = 300;
+	measure_steps("two context switches, cycles with windows", &attr, round_trips);
+	kill(partner, SIGKILL);
 
 	return 0;
 }

@@ -146,6 +146,15 @@ refuse_record()
 	refused "$1" perf record -o "$data" -e "task-clock/$2/" perf test -w noploop 0.01
 }
 
+# Of a clock the kernel makes a period of the frequency, for the pair of both.
+test_frequency()
+{
+	check_record "task-clock: a frequency" "980000 0 20000 0 1" \
+		-e "task-clock/freq=1000,alt-period=20000/"
+	check_record "task-clock: the default frequency" "230000 0 20000 0 1" \
+		-e "task-clock/alt-period=20000/"
+}
+
 test_refusals()
 {
 	local l="period=100000" s="alt-period=20000"
@@ -155,8 +164,6 @@ test_refusals()
 	refuse_record "too big" "$l,$s,alt-count=0x100000000"
 	refuse_record "too big" "$l,period-jitter=0x100000000"
 	refuse_record "too big" "$l,$s,alt-period-jitter=0x100000000"
-	refuse_record "need a fixed period" "freq=1000,$s"
-	refuse_record "need a fixed period" "$s"
 	refuse_record "'alt-count' needs 'alt-period'" "$l,alt-count=2"
 	refuse_record "'alt-period-jitter' needs 'alt-period'" "$l,alt-period-jitter=2"
 	refuse_record "must be less than twice 'period'" "$l,period-jitter=200000"
@@ -186,6 +193,7 @@ for event in "${events[@]}"; do
 	*)	test_periods "$event" "" 1000000 50000 ;;
 	esac
 done
+test_frequency
 test_refusals
 
 cleanup

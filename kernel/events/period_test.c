@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit test of sampling events whose intervals differ in length
+ */
+#include <kunit/test.h>
+#include <linux/perf_event.h>
+
+#include "internal.h"
+
+#define DRAWS		1024
+
+static u64 min_period;
+
+static int check_period(struct perf_event *event, u64 value)
+{
+	return value < min_period ? -EINVAL : 0;
+}
+
+static struct pmu pmu = {
+	.capabilities	= PERF_PMU_CAP_VARYING_PERIOD,
+	.check_period	= check_period,
+};
+
+static struct pmu pmu_of_another_kind = {
+	.check_period	= check_period,
+};
+
+/* As perf_event_alloc() leaves it before perf_event_init_period(). */
+static struct perf_event *make_event(struct kunit *test, const struct perf_event_attr *attr)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->pmu = &pmu;
+	event->attr = *attr;
+	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
+	event->hw.last_period = event->hw.sample_period;
+	local64_set(&event->hw.period_left, event->hw.sample_period);
+
+	return event;
+}
+
+static struct perf_event *make_varying(struct kunit *test, const struct perf_event_attr *attr)
+{
+	struct perf_event *event = make_event(test, attr);
+
+	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
+	KUNIT_ASSERT_TRUE(test, event->hw.varying);
+	/* The same numbers in each run. */
+	prandom_seed_state(&event->hw.rnd, 1);
+
+	return event;
+}
+
+/* The interval is over by @overrun events: what does the counter get? */
+static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
+{
+	s64 left = -overrun;
+
+	KUNIT_ASSERT_TRUE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), left);
+
+	return left;
+}
+
+static u64 label(struct perf_event *event)
+{
+	return event->hw.last_period & ~PERF_PERIOD_WINDOW;
+}
+
+static bool window(struct perf_event *event)
+{
+	return event->hw.last_period & PERF_PERIOD_WINDOW;
+}
+
+static void test_ordinary(struct kunit *test)
+{
+	struct perf_event *event;
+	s64 left = 1;
+
+	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
+	KUNIT_EXPECT_FALSE(test, event->hw.varying);
+	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, left, 1);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	KUNIT_EXPECT_EQ(test, next(test, event, 999), 1);
+	/* Way outside: a whole period from now. */
+	KUNIT_EXPECT_EQ(test, next(test, event, 1000), 1000);
+	KUNIT_EXPECT_EQ(test, next(test, event, S64_MAX), 1000);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
+}
+
+static void test_sequence(struct kunit *test)
+{
+	struct perf_event_attr attr = { .sample_period = 1000, .alt_sample_period = 10 };
+
+	for (u32 count = 0; count <= 5; count++) {
+		struct perf_event *event;
+
+		attr.alt_sample_count = count;
+		event = make_varying(test, &attr);
+		for (int cycle = 0; cycle < 3; cycle++) {
+			KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+			KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
+			for (u32 i = 0; i < (count ?: 1); i++) {
+				KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+				KUNIT_EXPECT_EQ(test, label(event), 10);
+				KUNIT_EXPECT_TRUE(test, window(event));
+			}
+		}
+	}
+}
+
+static void test_window_longer_than_period(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1, .alt_sample_period = S64_MAX,
+		.alt_sample_count = U32_MAX });
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
+	for (int i = 0; i < 10; i++) {
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+		KUNIT_EXPECT_TRUE(test, window(event));
+	}
+	/* The last window of a cycle. */
+	event->hw.interval = U32_MAX;
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+	KUNIT_EXPECT_TRUE(test, window(event));
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
+	KUNIT_EXPECT_FALSE(test, window(event));
+}
+
+static void test_unfinished_interval_goes_on(struct kunit *test)
+{
+	struct perf_event *event;
+	s64 left = 3;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10 });
+	next(test, event, 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, left, 3);
+	KUNIT_EXPECT_TRUE(test, window(event));
+}
+
+static void test_long_interval_pays_overrun(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	KUNIT_EXPECT_EQ(test, next(test, event, 100), 10);
+	KUNIT_EXPECT_EQ(test, next(test, event, 20), 10);
+	KUNIT_EXPECT_EQ(test, next(test, event, 3), 1000 - 123);
+	/* The label stays what the period is. */
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
+	/* Paid once. */
+	next(test, event, 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	/* One event is the least that is left of it ... */
+	next(test, event, 900);
+	next(test, event, 90);
+	KUNIT_EXPECT_EQ(test, next(test, event, 9), 1);
+	/* ... and what exceeds it is forgotten. */
+	next(test, event, 900);
+	next(test, event, 90);
+	KUNIT_EXPECT_EQ(test, next(test, event, 10), 1000);
+	next(test, event, S64_MAX);
+	next(test, event, S64_MAX);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	next(test, event, 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+}
+
+static void test_restart(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
+	next(test, event, 0);
+	next(test, event, 100);
+	event->hw.long_period = 500;
+	perf_event_restart_period(event);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 0);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+}
+
+static const u32 jitters[] = {
+	0, 1, 2, 3, 4, 5, 9, 10, 255, 256, 999, 65535, 65536, 1000001, 1U << 30,
+	(1U << 31) - 1, 1U << 31, (1U << 31) + 1, U32_MAX - 1, U32_MAX,
+};
+
+/* Is the jitter of @period within its limits, with the mean that it should have? */
+static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool windows)
+{
+	struct perf_event_attr attr = { .sample_period = 1000 };
+	u64 low = period - jitter / 2, high = low + jitter;
+	u64 min = U64_MAX, max = 0;
+	struct perf_event *event;
+	s64 off = 0, limit;
+
+	if (windows) {
+		attr.alt_sample_period = period;
+		attr.alt_sample_jitter = jitter;
+	} else {
+		attr.sample_period = period;
+		attr.sample_jitter = jitter;
+		/* Without jitter nothing varies. */
+		attr.alt_sample_period = 10;
+	}
+	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr));
+	event = make_varying(test, &attr);
+
+	for (int i = 0; i < 2 * DRAWS; i++) {
+		u64 length = next(test, event, 0);
+
+		KUNIT_ASSERT_EQ(test, length, label(event));
+		if (window(event) != windows)
+			continue;
+		KUNIT_ASSERT_GE_MSG(test, length, low, "jitter %llu", jitter);
+		KUNIT_ASSERT_LE_MSG(test, length, high, "jitter %llu", jitter);
+		min = min(min, length);
+		max = max(max, length);
+		off += length - period;
+	}
+
+	/* Between the values there is half an event if jitter is odd. */
+	off -= jitter % 2 * DRAWS / 2;
+	/*
+	 * Four standard deviations of such a sum: 4 * (jitter + 1) / sqrt(12) *
+	 * sqrt(1024), rounded up.
+	 */
+	limit = (jitter + 1) * 37;
+	if (!jitter)
+		limit = 0;
+	KUNIT_EXPECT_LE_MSG(test, abs(off), limit, "jitter %llu", jitter);
+	/* Both ends are reached, or nearly so. */
+	KUNIT_EXPECT_LE_MSG(test, min - low, jitter / 100, "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, high - max, jitter / 100, "jitter %llu", jitter);
+}
+
+static void test_jitter(struct kunit *test)
+{
+	for (int i = 0; i < ARRAY_SIZE(jitters); i++) {
+		u64 jitter = jitters[i];
+
+		for (int windows = 0; windows < 2; windows++) {
+			/* The shortest and the longest period that allow it. */
+			check_jitter(test, jitter / 2 + 1, jitter, windows);
+			check_jitter(test, S64_MAX - jitter, jitter, windows);
+			check_jitter(test, jitter + 1000, jitter, windows);
+		}
+	}
+}
+
+static void test_events_draw_their_own_numbers(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.sample_period = 1ULL << 40, .sample_jitter = U32_MAX };
+	struct perf_event *a = make_event(test, &attr), *b = make_event(test, &attr);
+	int same = 0;
+
+	KUNIT_ASSERT_EQ(test, perf_event_init_period(a), 0);
+	KUNIT_ASSERT_EQ(test, perf_event_init_period(b), 0);
+	for (int i = 0; i < 100; i++)
+		same += next(test, a, 0) == next(test, b, 0);
+	KUNIT_EXPECT_LT(test, same, 2);
+}
+
+static void test_valid(struct kunit *test)
+{
+	static const struct {
+		u64 period, alt_period;
+		u32 jitter, alt_jitter, alt_count;
+		bool freq, valid;
+	} cases[] = {
+		{ .valid = true },
+		{ 1, .valid = true },
+		/* Not the business of these fields. */
+		{ U64_MAX, .valid = true },
+		{ 1, 1, .valid = true },
+		{ 1, 0, 1, .valid = true },
+		{ 1, 1, 1, 1, U32_MAX, .valid = true },
+		{ 1, 0, 0, 1 },
+		{ 1, 0, 0, 0, 1 },
+		{ 0, 1 },
+		{ 0, 0, 1 },
+		{ 1, 0, 2 },
+		{ 2, 0, 2, .valid = true },
+		{ 2, 0, 3, .valid = true },
+		{ 2, 0, 4 },
+		{ 9, 1, 0, 2 },
+		{ S64_MAX, 1, .valid = true },
+		{ S64_MAX, 1, 1 },
+		{ S64_MAX - 1, 1, 1, .valid = true },
+		{ 1ULL << 63, 1 },
+		{ 1, S64_MAX, .valid = true },
+		{ 1, S64_MAX, 0, 1 },
+		{ 1, 1ULL << 63 },
+		{ 1, U64_MAX },
+		{ 1ULL << 31, 1ULL << 31, U32_MAX, U32_MAX, .valid = true },
+		{ (1ULL << 31) - 1, 0, U32_MAX },
+		{ S64_MAX - U32_MAX, 0, U32_MAX, .valid = true },
+		{ S64_MAX - U32_MAX + 1, 0, U32_MAX },
+		{ 1, 1, U32_MAX, 1, 4, .freq = true, .valid = true },
+		{ 1, 1, 0, 2, .freq = true },
+		{ 0, 1, .freq = true },
+		{ 0, 0, 1, .freq = true },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct perf_event_attr attr = {
+			.sample_period = cases[i].period,
+			.alt_sample_period = cases[i].alt_period,
+			.sample_jitter = cases[i].jitter,
+			.alt_sample_jitter = cases[i].alt_jitter,
+			.alt_sample_count = cases[i].alt_count,
+			.freq = cases[i].freq,
+		};
+
+		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr), cases[i].valid,
+				    "case %d", i);
+	}
+}
+
+static void test_refused(struct kunit *test)
+{
+	struct perf_event_attr attr = { .sample_period = 1000, .alt_sample_period = 10 };
+	struct perf_event *event;
+
+	event = make_event(test, &attr);
+	event->pmu = &pmu_of_another_kind;
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
+
+	attr.aux_output = 1;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
+	attr.aux_output = 0;
+
+	/* The limit of the PMU holds for the shortest interval of all. */
+	min_period = 8;
+	attr.alt_sample_jitter = 4;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
+	attr.alt_sample_jitter = 6;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
+	attr.alt_sample_jitter = 0;
+	attr.sample_jitter = 1986;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
+	/* Long intervals of the frequency mode are not known in advance. */
+	attr.freq = 1;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
+	attr.alt_sample_period = 7;
+	event = make_event(test, &attr);
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
+	min_period = 0;
+}
+
+static void test_frequency(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.sample_freq = 1000, .freq = 1, .alt_sample_period = 300,
+		.sample_jitter = 1000 };
+	struct perf_event *event;
+
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 300);
+	attr.alt_sample_count = 4;
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 1200);
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1201), 1);
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1200), 1);
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 0), 1);
+	attr.alt_sample_count = U32_MAX;
+	attr.alt_sample_period = S64_MAX;
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, U64_MAX), 1);
+
+	/* Jitter is cut to the period that the frequency needs. */
+	attr.alt_sample_count = 0;
+	attr.alt_sample_period = 300;
+	event = make_varying(test, &attr);
+	KUNIT_EXPECT_EQ(test, event->hw.long_period, 1);
+	for (u64 period = 1; period < 3000; period++) {
+		u64 jitter = min(period, 1000);
+		s64 length;
+
+		event->hw.long_period = period;
+		length = next(test, event, 0);
+		KUNIT_ASSERT_GE(test, length, period - jitter / 2);
+		KUNIT_ASSERT_LE(test, length, period - jitter / 2 + jitter);
+		KUNIT_ASSERT_EQ(test, next(test, event, 0), 300);
+	}
+}
+
+static struct kunit_case period_test_cases[] = {
+	KUNIT_CASE(test_ordinary),
+	KUNIT_CASE(test_sequence),
+	KUNIT_CASE(test_window_longer_than_period),
+	KUNIT_CASE(test_unfinished_interval_goes_on),
+	KUNIT_CASE(test_long_interval_pays_overrun),
+	KUNIT_CASE(test_restart),
+	KUNIT_CASE(test_jitter),
+	KUNIT_CASE(test_events_draw_their_own_numbers),
+	KUNIT_CASE(test_valid),
+	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_frequency),
+	{},
+};
+
+static struct kunit_suite period_test_suite = {
+	.name = "perf_period",
+	.test_cases = period_test_cases,
+};
+
+kunit_test_suites(&period_test_suite);

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: bisect.sh [FROM..TO]
+#
+# Prove for each commit of the series (default: base..series of build/linux) that
+# a bisection can stop there: what it touches compiles with W=1 and sparse
+# without new warnings, the arm64 kernel builds and boots, and the tests that
+# exist by then pass. Prints a line for each commit.
+. "$(dirname "$0")/common.sh"
+
+"$TOP/scripts/import.sh"
+range=${1:-base..series}
+tree=$BUILD/bisect
+[ -e "$tree/.git" ] ||
+	git -C "$LINUX" worktree add -q --force --detach "$tree" base
+
+# Which rows of archs.table a file is compiled for.
+archs_of()			# FILE
+{
+	case $1 in
+	arch/x86/*)			echo x86_64 i386 ;;
+	arch/powerpc/*)			echo powerpc64le powerpc32 powerpc-e500 ;;
+	arch/mips/*)			echo mips64 mips32 ;;
+	arch/sparc/*)			echo sparc64 ;;
+	arch/loongarch/*)		echo loongarch64 ;;
+	arch/alpha/*|arch/arc/*|arch/xtensa/*)	cut -d / -f 2 <<< "$1" ;;
+	arch/csky/*)			;;
+	drivers/perf/riscv*)		echo riscv64 riscv32 ;;
+	drivers/perf/arm_v*)		echo arm-v7 arm-v6 ;;
+	drivers/perf/*)			echo arm64 arm-v7 ;;
+	kernel/*|include/*)		echo arm64 x86_64 arm-v7 ;;
+	esac
+}
+
+# What there is to boot.
+fingerprint()
+{
+	cat "$tree/out-arm64/arch/arm64/boot/Image" \
+		"$tree"/out-arm64/selftests/perf_events/* | sha256sum
+}
+
+boot()				# prints the number of tests that passed
+{
+	local kernel selftests list=$BUILD/bisect.tests name results=$BUILD/results/bisect
+	local files
+
+	kernel=$("$TOP/scripts/build-kernel.sh" arm64 "$tree") || return 1
+	selftests=$("$TOP/scripts/build-selftests.sh" arm64 "$tree") || return 1
+	[ "$(fingerprint)" != "$before" ] || { echo 'as before'; return 0; }
+	: > "$list"
+	[ ! -e "$tree/kernel/events/period_test.c" ] ||
+		echo 'kunit 60 /guest/kunit.sh perf_period' >> "$list"
+	for name in watermark_signal mmap alt_period_abi alt_period alt_period_bpf \
+			alt_period_fuzz; do
+		[ ! -e "$selftests/$name" ] ||
+			echo "$name 300 /selftests/$name" >> "$list"
+	done
+	files=("$selftests=selftests" "$TOP/scripts/qemu/guest=guest")
+	"$TOP/scripts/build-initramfs.sh" arm64 "$list" "$BUILD/initramfs/bisect.cpio.gz" \
+		"${files[@]}" || return 1
+	"$TOP/scripts/run-qemu.sh" arm64-up "$kernel" "$BUILD/initramfs/bisect.cpio.gz" \
+		"$results" || return 1
+	"$TOP/scripts/summary.sh" "$list=$results" > "$results/summary" ||
+		{ cat "$results/summary" >&2; return 1; }
+	tail -n 1 "$results/summary"
+}
+
+status=0 before=''
+while read -r commit; do
+	git -C "$tree" checkout -q --detach "$commit"
+	mapfile -t files < <(git -C "$tree" diff --name-only HEAD^ HEAD)
+	archs=() verdict=ok log=$BUILD/bisect.log
+	for file in "${files[@]}"; do
+		# shellcheck disable=SC2207 # words are wanted
+		archs+=($(archs_of "$file"))
+	done
+	if [ ${#archs[@]} -gt 0 ]; then
+		mapfile -t archs < <(printf '%s\n' "${archs[@]}" | sort -u)
+		TREE=$tree "$TOP/scripts/compile-archs.sh" "${archs[@]}" > "$log" 2>&1 ||
+			{ verdict='FAILED to compile'; cat "$log" >&2; }
+	fi
+	if printf '%s\n' "${files[@]}" | grep '^tools/perf/' > /dev/null; then
+		"$TOP/scripts/build-perf.sh" arm64 "$tree" > "$log" 2>&1 ||
+			{ verdict='FAILED to build perf'; tail -n 20 "$log" >&2; }
+	fi
+	tests=$(boot 2> "$log") || { verdict='FAILED to boot or to pass'; tail -n 30 "$log" >&2; }
+	before=$(fingerprint)
+	[ "$verdict" = ok ] || status=1
+	printf '%-8s %-60.60s [%s] %s\n' "$verdict" \
+		"$(git -C "$tree" log -1 --format=%s)" "${archs[*]}" "$tests"
+done < <(git -C "$LINUX" rev-list --reverse "$range")
+exit $status

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: layout.sh
+#
+# Print the sizes of the structs that the series touches, on the base and with
+# it, and where the series' members of struct hw_perf_event are (arm64).
+. "$(dirname "$0")/common.sh"
+
+install_packages dwarves
+use_arch arm64
+
+object()			# TREE
+{
+	local make=(make -s -C "$1" O=out-layout ARCH=arm64 CC="ccache ${CROSS_COMPILE}gcc"
+		KCFLAGS=-g -j"$JOBS")
+	local config=$TOP/kernel/configs/archs/arm64.config
+
+	mkdir -p "$1/out-layout"
+	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig >&2
+	"${make[@]}" kernel/events/core.o >&2
+	echo "$1/out-layout/kernel/events/core.o"
+}
+
+size()				# STRUCT OBJECT
+{
+	pahole -C "$1" "$2" |
+		sed -nE 's|^\t/\* size: ([0-9]+), cachelines: ([0-9]+).*|\1 (\2)|p'
+}
+
+base_worktree
+before=$(object "$BASE")
+after=$(object "$LINUX")
+printf '%-20s %14s %14s   (bytes, cache lines)\n' struct base series
+for struct in perf_event hw_perf_event perf_event_attr perf_sample_data; do
+	printf '%-20s %14s %14s\n' "$struct" "$(size $struct "$before")" "$(size $struct "$after")"
+done
+echo
+diff <(pahole -C hw_perf_event "$before" | grep -oE '[a-z_0-9]+;' | sort) \
+	<(pahole -C hw_perf_event "$after" | grep -oE '[a-z_0-9]+;' | sort) |
+	sed -n 's/^> //p' |
+	while read -r member; do
+		pahole -C hw_perf_event "$after" | grep -F "$member" |
+			sed -E 's|^\t||; s|/\* +|/* offset |; s| +([0-9]+) \*/| size \1 */|'
+	done
