@@ -530,8 +530,10 @@ static void print_lengths(const char *what, uint64_t nominal, uint64_t *lengths,
 {
 	qsort(lengths, nr, sizeof(*lengths), compare_u64);
 	ksft_print_msg("%s of %llu: %zu, min %llu, median %llu, 90%% %llu, max %llu\n",
-		       what, (unsigned long long)nominal, nr, (unsigned long long)lengths[0],
-		       (unsigned long long)lengths[nr / 2], (unsigned long long)lengths[nr * 9 / 10],
+		       what, (unsigned long long)nominal, nr,
+		       (unsigned long long)lengths[0],
+		       (unsigned long long)lengths[nr / 2],
+		       (unsigned long long)lengths[nr * 9 / 10],
 		       (unsigned long long)lengths[nr - 1]);
 }
 
