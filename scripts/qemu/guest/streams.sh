@@ -16,4 +16,4 @@ stream -e 'cycles/period=300/u'
 stream -e '{cycles/period=20011/,instructions,page-faults}:uS'
 stream -e 'page-faults/period=7/u'
 stream -e 'page-faults/period=1/u' --period
-stream -e 'syscalls:sys_enter_mmap' -c 3
+stream -e 'syscalls:sys_enter_mmap' -c 1
