@@ -28,12 +28,11 @@ mkdir -p "$out"
 fragments=("$configs/test.config" "$configs/$arch.config")
 [ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
 [ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
-cat "${fragments[@]}" > "$out/all.config.new"
-if ! cmp -s "$out/all.config.new" "$out/all.config"; then
-	kernel_make KCONFIG_ALLCONFIG="$out/all.config.new" allnoconfig >&2
-	check_config "$out/all.config.new" "$out/.config" "$arch"
-	mv "$out/all.config.new" "$out/all.config"
-fi
+cat "${fragments[@]}" > "$out/all.config"
+# Each time: an option can come and go with the commit that is checked out. What
+# is the same as before is not built again.
+kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig >&2
+check_config "$out/all.config" "$out/.config" "$arch"
 say "building the $arch kernel in $out"
 kernel_make "$kernel_target" >&2
 echo "$out/arch/$kernel_image"
