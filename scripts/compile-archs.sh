@@ -47,9 +47,8 @@ warnings()			# TREE
 compile_base()
 {
 	local done=$BASE/out-archs-$name/done key
-	key=$(sha256sum "$config" "$table" | sha256sum)
-
 	base_worktree
+	key=$(git -C "$BASE" rev-parse HEAD; sha256sum "$config" "$table")
 	[ "$(cat "$done" 2> /dev/null)" != "$key" ] || return 0
 	compile "$BASE" && echo "$key" > "$done"
 }

@@ -10,7 +10,6 @@
  * ALT_PERIOD_EXACT=0, it is never expected to be.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -23,22 +22,9 @@
 #define MAX_SAMPLES	4096
 #define SECONDS		20	/* the most that one measurement may take */
 
-/* Work that the events under test count. Each call is a step of the work. */
+/* More work that the events under test count. */
 
-static char *fresh_page;
 static volatile uint64_t watched, watched_too;
-
-static void spin(void)
-{
-	for (volatile int i = 0; i < 100; i++)
-		;
-}
-
-static void touch_page(void)
-{
-	madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
-	*(volatile char *)fresh_page = 1;
-}
 
 static void call_getppid(void)
 {
@@ -47,7 +33,7 @@ static void call_getppid(void)
 
 static void call_yield(void)
 {
-	spin();
+	spin_a_while();
 	sched_yield();
 }
 
@@ -88,29 +74,12 @@ static uint64_t probed_offset(void)
 	return ret;
 }
 
-static int number_in(const char *path)
-{
-	char buf[16];
-	ssize_t len;
-	int fd;
-
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	len = read(fd, buf, sizeof(buf) - 1);
-	close(fd);
-	if (len <= 0)
-		return -1;
-	buf[len] = 0;
-	return atoi(buf);
-}
-
 static int tracepoint_id(const char *name)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
-	return number_in(path);
+	return read_number(path);
 }
 
 FIXTURE(alt_period)
@@ -140,7 +109,7 @@ FIXTURE_VARIANT_ADD(alt_period, cycles) {
 	.config = PERF_COUNT_HW_CPU_CYCLES,
 	.period = 999700,
 	.alt_period = 300,
-	.work = spin,
+	.work = spin_a_while,
 	.exact = EXACT_IF_MACHINE_IS,
 };
 
@@ -213,7 +182,7 @@ FIXTURE_VARIANT_ADD(alt_period, task_clock) {
 	.config = PERF_COUNT_SW_TASK_CLOCK,
 	.period = 1000000,
 	.alt_period = 50000,
-	.work = spin,
+	.work = spin_a_while,
 	.exact = NOT_EXACT,
 };
 
@@ -222,7 +191,7 @@ FIXTURE_VARIANT_ADD(alt_period, cpu_clock) {
 	.config = PERF_COUNT_SW_CPU_CLOCK,
 	.period = 1000000,
 	.alt_period = 50000,
-	.work = spin,
+	.work = spin_a_while,
 	.exact = NOT_EXACT,
 };
 
@@ -335,11 +304,7 @@ FIXTURE_SETUP(alt_period)
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
 
-	if (!fresh_page) {
-		fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		ASSERT_NE(MAP_FAILED, (void *)fresh_page);
-	}
+	ASSERT_TRUE(map_fresh_page());
 
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
@@ -357,7 +322,7 @@ FIXTURE_SETUP(alt_period)
 	attr->exclude_kernel = !in_kernel(attr) && !is_clock(attr);
 
 	if (variant->uprobe) {
-		int type = number_in("/sys/bus/event_source/devices/uprobe/type");
+		int type = read_number("/sys/bus/event_source/devices/uprobe/type");
 
 		if (type < 0)
 			SKIP(return, "the kernel has no uprobes");
@@ -416,19 +381,6 @@ FIXTURE_TEARDOWN(alt_period)
 	free(self->samples);
 }
 
-/* The limits of an interval of the attr, long or window. */
-static uint64_t shortest(const struct perf_event_attr *attr, bool window)
-{
-	return window ? attr->alt_sample_period - attr->alt_sample_jitter / 2 :
-			attr->sample_period - attr->sample_jitter / 2;
-}
-
-static uint64_t longest(const struct perf_event_attr *attr, bool window)
-{
-	return shortest(attr, window) +
-	       (window ? attr->alt_sample_jitter : attr->sample_jitter);
-}
-
 /*
  * Check samples @from to @to - 1, the first of which ends a long interval
  * (@phase 0) or a window (1 to the number of windows): the flag is set for
@@ -449,8 +401,8 @@ static void check_sequence(struct __test_metadata *_metadata,
 
 		ASSERT_EQ(window, s->window)
 			TH_LOG("sample %zu: flag, period %llu", i, (unsigned long long)s->period);
-		ASSERT_LE(shortest(attr, window), s->period) TH_LOG("sample %zu: label", i);
-		ASSERT_GE(longest(attr, window), s->period) TH_LOG("sample %zu: label", i);
+		ASSERT_LE(interval_min(attr, window), s->period) TH_LOG("sample %zu: label", i);
+		ASSERT_GE(interval_max(attr, window), s->period) TH_LOG("sample %zu: label", i);
 		if (self->exact && (attr->sample_type & PERF_SAMPLE_READ)) {
 			ASSERT_EQ(s->period, s->count[0] - before)
 				TH_LOG("sample %zu: %s is not as long as its label", i,
@@ -659,8 +611,8 @@ TEST_F_TIMEOUT(alt_period, jitter, 120)
 			EXPECT_EQ(nominal, s->max);
 		} else if (jitter < 300) {
 			/* A value that never comes has odds below 1 in 1000. */
-			EXPECT_EQ(shortest(&self->attr, window), s->min);
-			EXPECT_EQ(longest(&self->attr, window), s->max);
+			EXPECT_EQ(interval_min(&self->attr, window), s->min);
+			EXPECT_EQ(interval_max(&self->attr, window), s->max);
 		} else {
 			EXPECT_GT(nominal - jitter / 2 + jitter / 20, s->min);
 			EXPECT_LT(nominal + jitter / 2 - jitter / 20, s->max);
@@ -1142,7 +1094,7 @@ TEST_F(alt_period, throttling)
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
 	while (self->nr_samples < MAX_SAMPLES && self->ring.nr_throttled < 3 &&
 	       time(NULL) <= end) {
-		spin();
+		spin_a_while();
 		collect(self);
 	}
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define RING_PAGES	256	/* power of two */
+#define NR_RESERVED	4	/* fields that are reserved for later */
 
 struct sample {
 	uint32_t pid, tid;
@@ -61,6 +62,82 @@ static inline bool have_alt_period(void)
 		return errno != E2BIG;
 	close(fd);
 	return true;
+}
+
+static inline void set_reserved(struct perf_event_attr *attr, unsigned int field,
+				uint32_t value)
+{
+	switch (field) {
+	case 0:
+		attr->__reserved_1 = value;
+		break;
+	case 1:
+		attr->__reserved_2 = value;
+		break;
+	case 2:
+		attr->__reserved_3 = value;
+		break;
+	case 3:
+		attr->__reserved_4 = value;
+		break;
+	}
+}
+
+/* The limits of an interval, long or window. */
+static inline uint64_t interval_min(const struct perf_event_attr *attr, bool window)
+{
+	return window ? attr->alt_sample_period - attr->alt_sample_jitter / 2 :
+			attr->sample_period - attr->sample_jitter / 2;
+}
+
+static inline uint64_t interval_max(const struct perf_event_attr *attr, bool window)
+{
+	return interval_min(attr, window) +
+	       (window ? attr->alt_sample_jitter : attr->sample_jitter);
+}
+
+/* The number in a file of sysfs or tracefs, or -1. */
+static inline int read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int number;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &number) != 1)
+		number = -1;
+	fclose(file);
+	return number;
+}
+
+/* Work that events count. Each call is a step of the work. */
+
+static char *fresh_page;
+
+static inline bool map_fresh_page(void)
+{
+	if (!fresh_page)
+		fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return fresh_page != MAP_FAILED;
+}
+
+/* One page fault. */
+static inline void touch_page(void)
+{
+	madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
+	*(volatile char *)fresh_page = 1;
+}
+
+static __attribute__((noinline, unused)) void spin(unsigned int n)
+{
+	for (volatile unsigned int i = 0; i < n; i++)
+		;
+}
+
+static inline void spin_a_while(void)
+{
+	spin(100);
 }
 
 static inline int ring_map(struct ring *ring, int fd)

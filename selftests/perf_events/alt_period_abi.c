@@ -181,38 +181,22 @@ TEST_F(abi, minimum_of_the_pmu)
 TEST_F(abi, reserved_fields)
 {
 	struct perf_event_attr *attr = &self->attr;
-	static const unsigned int bits[] = { 24, 16, 29, 32 };
+	static const unsigned int bits[NR_RESERVED] = { 24, 16, 29, 32 };
 
 	attr->sample_period = 1000;
 	attr->alt_sample_period = 10;
-	for (size_t field = 0; field < ARRAY_SIZE(bits); field++) {
+	for (size_t field = 0; field < NR_RESERVED; field++) {
 		for (unsigned int shift = 0; shift < bits[field]; shift += 8) {
 			for (uint32_t byte = 0; byte < 256; byte++) {
 				uint32_t value = byte << shift;
 
 				if (bits[field] < 32 && value >> bits[field])
 					break;
-				switch (field) {
-				case 0:
-					attr->__reserved_1 = value;
-					break;
-				case 1:
-					attr->__reserved_2 = value;
-					break;
-				case 2:
-					attr->__reserved_3 = value;
-					break;
-				case 3:
-					attr->__reserved_4 = value;
-					break;
-				}
+				set_reserved(attr, field, value);
 				ASSERT_EQ(byte ? EINVAL : 0, try_attr(attr))
 					TH_LOG("__reserved_%zu = 0x%x", field + 1, value);
 			}
-			attr->__reserved_1 = 0;
-			attr->__reserved_2 = 0;
-			attr->__reserved_3 = 0;
-			attr->__reserved_4 = 0;
+			set_reserved(attr, field, 0);
 		}
 	}
 }
@@ -254,19 +238,6 @@ TEST_F(abi, aux_output)
 	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
 }
 
-static int read_int(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	int value = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &value) != 1)
-		value = -1;
-	fclose(file);
-	return value;
-}
-
 /*
  * A PMU that samples has windows, or says so. That it does not take the fields
  * and ignore them is what the other test checks, here it is the error.
@@ -288,7 +259,7 @@ TEST_F(abi, every_pmu)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%s/%s/type", devices, entry->d_name);
-		type = read_int(path);
+		type = read_number(path);
 		if (type < 0)
 			continue;
 		/* Config 0 is no event of most of these, 0x11 is cycles on Arm. */

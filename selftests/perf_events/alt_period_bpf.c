@@ -22,20 +22,7 @@
 #define CYCLES		200	/* long intervals that each test looks at */
 #define SECONDS		20	/* the most that one measurement may take */
 
-static char *fresh_page;
 static volatile uint64_t watched;
-
-static void spin(void)
-{
-	for (volatile int i = 0; i < 100; i++)
-		;
-}
-
-static void touch_page(void)
-{
-	madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
-	*(volatile char *)fresh_page = 1;
-}
 
 static void write_watched(void)
 {
@@ -67,7 +54,7 @@ FIXTURE_VARIANT_ADD(bpf, cycles) {
 	.config = PERF_COUNT_HW_CPU_CYCLES,
 	.period = 99700,
 	.alt_period = 300,
-	.work = spin,
+	.work = spin_a_while,
 };
 
 FIXTURE_VARIANT_ADD(bpf, page_faults) {
@@ -97,6 +84,7 @@ FIXTURE_SETUP(bpf)
 {
 	struct perf_event_attr *attr = &self->attr;
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	const char *exact = getenv("ALT_PERIOD_EXACT");
 
 	memset(self, 0, sizeof(*self));
 	self->fd = -1;
@@ -106,9 +94,7 @@ FIXTURE_SETUP(bpf)
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
 
-	fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, (void *)fresh_page);
+	ASSERT_TRUE(map_fresh_page());
 
 	attr->size = sizeof(*attr);
 	attr->type = variant->type;
@@ -138,7 +124,7 @@ FIXTURE_SETUP(bpf)
 			SKIP(return, "the PMU does not support alternating sample periods");
 		ASSERT_TRUE(false) TH_LOG("open with alt_sample_period: %s", strerror(errno));
 	}
-	self->exact = variant->type != PERF_TYPE_HARDWARE || getenv("ALT_PERIOD_EXACT");
+	self->exact = variant->type != PERF_TYPE_HARDWARE || (exact && strcmp(exact, "0"));
 
 	libbpf_set_print(NULL);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
@@ -156,19 +142,6 @@ FIXTURE_TEARDOWN(bpf)
 	if (self->fd >= 0)
 		close(self->fd);
 	free(self->samples);
-}
-
-/* The limits of an interval, long or window. */
-static uint64_t shortest(const struct perf_event_attr *attr, bool window)
-{
-	return window ? attr->alt_sample_period - attr->alt_sample_jitter / 2 :
-			attr->sample_period - attr->sample_jitter / 2;
-}
-
-static uint64_t longest(const struct perf_event_attr *attr, bool window)
-{
-	return shortest(attr, window) +
-	       (window ? attr->alt_sample_jitter : attr->sample_jitter);
 }
 
 /* Open the event, attach the program, and let it see @nr intervals. */
@@ -222,8 +195,8 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(bpf) *self)
 		const struct sample *s = &self->samples[passed];
 		bool window = is_window(attr, i);
 
-		ASSERT_LE(shortest(attr, window), seen->period) TH_LOG("interval %zu", i);
-		ASSERT_GE(longest(attr, window), seen->period) TH_LOG("interval %zu", i);
+		ASSERT_LE(interval_min(attr, window), seen->period) TH_LOG("interval %zu", i);
+		ASSERT_GE(interval_max(attr, window), seen->period) TH_LOG("interval %zu", i);
 		if (self->exact) {
 			ASSERT_EQ(seen->period, seen->count - before)
 				TH_LOG("interval %zu: count", i);

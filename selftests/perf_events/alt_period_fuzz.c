@@ -105,7 +105,7 @@ static bool out_of_sequence;
 
 static uint64_t seed, operation, state;
 static unsigned long complaints;
-static bool plain, disruptive, freq_windows;
+static bool plain, disruptive;
 static int verbose;
 
 static long page_size;
@@ -165,12 +165,6 @@ static bool one_in(uint64_t n)
 }
 
 /* Work that the events count. */
-
-static __attribute__((noinline)) void spin(unsigned int n)
-{
-	for (volatile unsigned int i = 0; i < n; i++)
-		;
-}
 
 static void work(uint64_t *s)
 {
@@ -254,7 +248,7 @@ static bool breaks_rules(const struct perf_event_attr *attr)
 		return true;
 	if (!is_varying(attr))
 		return false;
-	if (!attr->sample_period || (attr->freq && !freq_windows))
+	if (!attr->sample_period)
 		return true;
 	if (attr->alt_sample_period &&
 	    !length_valid(attr->alt_sample_period, attr->alt_sample_jitter))
@@ -266,11 +260,9 @@ static bool breaks_rules(const struct perf_event_attr *attr)
 /* The shortest interval that is asked for. */
 static uint64_t shortest(const struct perf_event_attr *attr)
 {
-	uint64_t alt = attr->alt_sample_period - attr->alt_sample_jitter / 2;
-	uint64_t period = attr->sample_period - attr->sample_jitter / 2;
+	uint64_t period = attr->freq ? INT64_MAX : interval_min(attr, false);
+	uint64_t alt = interval_min(attr, true);
 
-	if (attr->freq)
-		period = INT64_MAX;
 	return attr->alt_sample_period && alt < period ? alt : period;
 }
 
@@ -443,26 +435,6 @@ static void break_period(struct perf_event_attr *attr)
 	}
 }
 
-static void set_reserved(struct perf_event_attr *attr)
-{
-	uint32_t bit = 1U << below(32);
-
-	switch (below(4)) {
-	case 0:
-		attr->__reserved_1 = bit;
-		break;
-	case 1:
-		attr->__reserved_2 = bit;
-		break;
-	case 2:
-		attr->__reserved_3 = bit;
-		break;
-	case 3:
-		attr->__reserved_4 = bit;
-		break;
-	}
-}
-
 /* The other fields: most are zero mostly. */
 static void fill_rest(struct perf_event_attr *attr)
 {
@@ -552,7 +524,7 @@ static enum kind fill_attr(struct perf_event_attr *attr, bool broken)
 		attr->alt_sample_count = 0;
 		attr->sample_jitter = 0;
 	}
-	if (one_in(16) && (freq_windows || !is_varying(attr))) {
+	if (one_in(16)) {
 		attr->freq = 1;
 		attr->sample_freq = between(1, 2000);
 	}
@@ -561,7 +533,7 @@ static enum kind fill_attr(struct perf_event_attr *attr, bool broken)
 			break_period(attr);
 		} while (one_in(2));
 		if (one_in(8))
-			set_reserved(attr);
+			set_reserved(attr, below(NR_RESERVED), 1U << below(32));
 		if (one_in(8))
 			attr->size = one_in(2) ? 8 * below(24) : edge(sizeof(*attr));
 		/* What is accepted may be a storm of interrupts. */
@@ -1336,39 +1308,6 @@ static void hold_events(void)
 		perf_event_open(&attr, 0, -1, -1);
 }
 
-static int read_number(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	int number = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &number) != 1)
-		number = -1;
-	fclose(file);
-	return number;
-}
-
-static bool have_freq_windows(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.size = sizeof(attr),
-		.freq = 1,
-		.sample_freq = 1,
-		.alt_sample_period = 10,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
-	int fd = perf_event_open(&attr, 0, -1, -1);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
 static void usage(const char *name)
 {
 	fprintf(stderr,
@@ -1431,7 +1370,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < MAX_EVENTS; i++)
 		events[i].fd = -1;
 	tracepoint = read_number("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	freq_windows = have_freq_windows();
 	progs[0] = load_prog(-1);
 	progs[1] = load_prog(0);
 	progs[2] = load_prog(1);

@@ -20,8 +20,6 @@
 #define SAMPLES		64	/* in a run */
 #define STEPS		8	/* of what is not sampled, in a run */
 
-static char *fresh_page;
-
 static uint64_t now(void)
 {
 	struct timespec ts;
@@ -30,18 +28,10 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static void __attribute__((noinline)) spin(unsigned int n)
-{
-	for (volatile unsigned int i = 0; i < n; i++)
-		;
-}
-
 static void touch_pages(unsigned int n)
 {
-	while (n--) {
-		madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
-		*(volatile char *)fresh_page = 1;
-	}
+	while (n--)
+		touch_page();
 }
 
 /* Run @work(@n) once, with the event @fd unless that is -1. */
@@ -180,9 +170,7 @@ int main(void)
 	};
 	pid_t partner;
 
-	fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (fresh_page == MAP_FAILED) {
+	if (!map_fresh_page()) {
 		perror("mmap");
 		return 1;
 	}
