@@ -5,8 +5,8 @@
 # make demo      record a workload with windows on an emulated machine, and
 #                print the metrics of its functions
 # make test      check the series and run all tests, or with MACHINES="NAME ..."
-#                those of these machines (arm64 arm64-up arm64-base arm64-debug
-#                riscv64 x86_64, see scripts/qemu)
+#                those of these machines (arm64 arm64-up arm64-base arm64-hybrid
+#                arm64-debug riscv64 x86_64, see scripts/qemu)
 # make archs     compile perf core and the PMU drivers for all architectures, or
 #                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
 # make periods   print how data size and throttling depend on the period

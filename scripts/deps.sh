@@ -11,6 +11,6 @@ packages=(
 	xz-utils zlib1g-dev
 	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross
 	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
-	opensbi qemu-system-arm qemu-system-misc qemu-system-x86 shellcheck
+	device-tree-compiler opensbi qemu-system-arm qemu-system-misc qemu-system-x86 shellcheck
 )
 install_packages "${packages[@]}"

@@ -23,7 +23,7 @@ timeout --foreground "$seconds" \
 	"$qemu" "${machine[@]}" -display none -monitor none -no-reboot \
 	-serial "file:$dir/console.log" "${result_port[@]//RESULTS/$stream}" \
 	-kernel "$kernel" -initrd "$initramfs" \
-	-append "$cmdline panic=-1 panic_on_warn=1 oops=panic ${CMDLINE:-}" \
+	-append "$cmdline printk.time=1 panic=-1 panic_on_warn=1 oops=panic ${CMDLINE:-}" \
 	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
 
 # One archive after the other, as each test sent its own.
@@ -36,7 +36,8 @@ if [ ! -e "$dir/end" ]; then
 	[ $status -ne 124 ] || die "$name did not end within $seconds s"
 	die "$name stopped unexpectedly (QEMU's exit status $status, see $dir)"
 fi
-if grep -nE '(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
+# The time stamp tells a message of the kernel from one of a test.
+if grep -nE '\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
 		"$dir/console.log" >&2; then
 	die "the kernel of $name complained, see $dir/console.log"
 fi

@@ -13,7 +13,10 @@ case $1 in
 riscv64)	# not in Debian 12, and its machine has no perf
 	suite=trixie ;;
 *)	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	packages+=(libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1) ;;
+	packages+=(libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1)
+	# A Python for perf test: the interpreter, and the libraries that it loads.
+	packages+=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib
+		libc6 libexpat1 zlib1g) ;;
 esac
 sysroot=$CACHE/sysroot/$1-$(echo "$suite ${packages[*]}" | sha256sum | cut -c-16)
 

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/common.sh"
 
 machines=("$@")
-[ $# -gt 0 ] || machines=(arm64 arm64-up arm64-base x86_64)
+[ $# -gt 0 ] || machines=(arm64 arm64-up arm64-base arm64-hybrid x86_64)
 
 lists=()
 for name in "${machines[@]}"; do

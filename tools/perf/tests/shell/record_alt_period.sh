@@ -33,15 +33,11 @@ fail()
 	err=1
 }
 
-# The clocks are there on every machine; cycles only with a PMU.
-events=(task-clock)
-if perf record -o /dev/null -e 'cycles/period=100000/u' true 2> /dev/null; then
-	events+=(cycles)
-fi
+workload=(perf test -w noploop 0.1)
 
 record()
 {
-	perf record -o "$data" "$@" perf test -w noploop 0.1 > "$log" 2>&1
+	perf record -o "$data" "$@" "${workload[@]}" > "$log" 2>&1
 }
 
 # "PERIOD FLAG" for each sample, FLAG is W or -.
@@ -51,7 +47,7 @@ periods()
 		awk '{ print $2, $1 ~ /W/ ? "W" : "-" }'
 }
 
-# check_sequence LONG JITTER WINDOW JITTER COUNT
+# check_sequence LONG JITTER WINDOW JITTER COUNT. LONG "any": not checked
 check_sequence()
 {
 	periods | awk -v l="$1" -v lj="$2" -v s="$3" -v sj="$4" -v n="$5" '
@@ -60,6 +56,8 @@ check_sequence()
 		period = window ? s : l
 		jitter = window ? sj : lj
 		low = period - int(jitter / 2)
+		if (period == "any")
+			low = $1
 		if ($2 != (window ? "W" : "-") || $1 < low || $1 > low + jitter) {
 			print "sample " NR ": " $0
 			bad = 1
@@ -121,6 +119,48 @@ test_group()
 	[ "$(wc -l < "$dir/leader")" -ge 20 ] || fail "group: few samples"
 	perf evlist -v -i "$data" | grep '^page-faults' | grep -q 'alt_sample_period' &&
 		fail "group: the member has windows"
+
+	echo "group: a member with windows of its own"
+	record -c 70000 -e '{cycles/period=99700,alt-period=300/,instructions/alt-period=500/}:uS'
+	# Of each sample perf script makes one for each event of the group.
+	perf script -D -i "$data" | sed -nE \
+		's/.*PERF_RECORD_SAMPLE\(IP, 0x(.*)\): .* period: ([0-9]+) .*/\1 \2/p' |
+		sort | uniq -c > "$dir/kinds"
+	[ "$(awk '$1 >= 20 { print $2, $3 }' "$dir/kinds" | tr '\n' ' ')" = \
+		"2 70000 2 99700 2002 300 2002 500 " ] ||
+		fail "group: $(cat "$dir/kinds")"
+}
+
+test_modifiers()
+{
+	check_record "cycles: as precise as it can be" "99700 0 300 0 1" \
+		-e "cycles/period=99700,alt-period=300/uP"
+}
+
+# One event for each core PMU, each with the terms.
+test_wildcard()
+{
+	local pmus
+
+	echo "an event on each core PMU"
+	pmus=$(find /sys/bus/event_source/devices/*/ -maxdepth 1 -name cpus | wc -l)
+	[ "$pmus" -gt 0 ] || pmus=1
+	record -e 'cycles/period=99700,alt-period=300/u'
+	[ "$(perf evlist -v -i "$data" | grep -c 'alt_sample_period: 300')" = "$pmus" ] ||
+		fail "not $pmus events: $(perf evlist -v -i "$data")"
+}
+
+test_tracepoint()
+{
+	local workload=(perf bench syscall basic --loop 300)
+
+	if ! record -c 1 -e syscalls:sys_enter_getppid; then
+		echo "[Skip] no tracepoints"
+		return
+	fi
+	check_record "tracepoint" "7 0 3 0 1" -c 7 -e 'syscalls:sys_enter_getppid/alt-period=3/'
+	check_record "tracepoint: windows and jitter" "7 4 3 2 2" -c 7 \
+		-e 'syscalls:sys_enter_getppid/alt-period=3,alt-count=2,period-jitter=4,alt-period-jitter=2/'
 }
 
 # refused SENTENCE COMMAND...
@@ -151,8 +191,13 @@ test_frequency()
 {
 	check_record "task-clock: a frequency" "980000 0 20000 0 1" \
 		-e "task-clock/freq=1000,alt-period=20000/"
+	check_record "task-clock: a frequency from the command line" "980000 0 20000 0 1" \
+		-F 1000 -e "task-clock/alt-period=20000/"
 	check_record "task-clock: the default frequency" "230000 0 20000 0 1" \
 		-e "task-clock/alt-period=20000/"
+	[ ${#events[@]} = 1 ] ||
+		check_record "cycles: the default frequency" "any 0 300 0 1" \
+			-e "cycles/alt-period=300/u"
 }
 
 test_refusals()
@@ -164,13 +209,34 @@ test_refusals()
 	refuse_record "too big" "$l,$s,alt-count=0x100000000"
 	refuse_record "too big" "$l,period-jitter=0x100000000"
 	refuse_record "too big" "$l,$s,alt-period-jitter=0x100000000"
+	refuse_record "needs a number" "$l,alt-period"
+	refuse_record "Unrecognized input" "$l,alt-period=-20000"
 	refuse_record "'alt-count' needs 'alt-period'" "$l,alt-count=2"
 	refuse_record "'alt-period-jitter' needs 'alt-period'" "$l,alt-period-jitter=2"
 	refuse_record "must be less than twice 'period'" "$l,period-jitter=200000"
 	refuse_record "must be less than twice 'alt-period'" "$l,$s,alt-period-jitter=40000"
 	refuse_record "minimum of the PMU" "$l,alt-period=300"
+	refuse_record "'period' and 'period-jitter' must be below 2^63" \
+		"period=0x7fffffffffffffff,period-jitter=2"
+	refuse_record "'alt-period' and 'alt-period-jitter' must be below 2^63" \
+		"$l,alt-period=0x7fffffffffffffff,alt-period-jitter=2"
 	refused "is not usable in 'perf stat'" \
 		perf stat -e "task-clock/$s/" perf test -w noploop 0.01
+	refused "'alt-period' cannot be used with --no-samples" \
+		perf record -o "$data" -n -e "task-clock/$l,$s/" perf test -w noploop 0.01
+	if [ ${#events[@]} -gt 1 ]; then
+		refused "'alt-count' cannot be used with 'ratio-to-prev' of " \
+			perf record -o "$data" -e '{cycles/alt-count=2,alt-period=300/u,instructions/period=90000,ratio-to-prev=0.5/u}' \
+			perf test -w noploop 0.01
+		refused "'period-jitter' cannot be used with 'ratio-to-prev'" \
+			perf record -o "$data" -e '{cycles/period=80000/u,instructions/ratio-to-prev=0.5,period-jitter=5/u}' \
+			perf test -w noploop 0.01
+	fi
+	# The periods are not at fault.
+	refused "branch stack" perf record -b -o "$data" -e "task-clock/$l,$s/" \
+		perf test -w noploop 0.01
+	refused "minimum of the PMU" perf record -k CLOCK_MONOTONIC_RAW -o "$data" \
+		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
 	# What is left without the event is not what was asked for.
 	refused "minimum of the PMU" perf record -o "$data" -e page-faults \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
@@ -187,12 +253,29 @@ if ! record -e 'task-clock/period=100000,alt-period=20000/'; then
 	fail "cannot record"
 fi
 
+perf list --details 2> /dev/null | grep -q 'alt-period=number' ||
+	fail "perf list does not mention the terms"
+
+# The clocks are there on every machine; cycles only with a PMU, and without it
+# perf record makes a clock event of them.
+events=(task-clock)
+if record -e 'cycles/period=100000/u' && perf evlist -i "$data" | grep -q cycles; then
+	events+=(cycles)
+else
+	refused "event is not supported" perf record -o "$data" \
+		-e 'cycles/period=1000000,alt-period=50000/u' true
+fi
+
 for event in "${events[@]}"; do
 	case $event in
-	cycles)	test_periods cycles u 99700 300; test_group ;;
+	cycles)	test_periods cycles u 99700 300
+		test_group
+		test_modifiers
+		test_wildcard ;;
 	*)	test_periods "$event" "" 1000000 50000 ;;
 	esac
 done
+test_tracepoint
 test_frequency
 test_refusals
 

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE events with the type ID of a PMU in
+ * the upper half of attr.config: they count on that PMU or not at all.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include "alt_period.h"
+#include "kselftest_harness.h"
+
+#define DEVICES		"/sys/bus/event_source/devices"
+#define MAX_PMUS	64
+#define MAX_CPUS	64
+#define CYCLES		50	/* pairs of a long interval and a window */
+
+#ifndef PERF_HW_CONFIG
+#error "the kernel headers are too old, run 'make headers' first"
+#endif
+
+struct pmu {
+	char name[64];
+	uint32_t type;
+	bool core;
+	cpu_set_t cpus;		/* of a core PMU */
+};
+
+static struct pmu pmus[MAX_PMUS];
+static unsigned int nr_pmus, nr_core_pmus;
+static int nr_cpus;
+
+struct event {
+	const char *name;
+	uint32_t type, config;
+	bool everywhere;	/* each core PMU has it */
+};
+
+#define CACHE(cache, op, result)						\
+	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 |	\
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+static const struct event events[] = {
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
+	{ "L1-dcache-loads", PERF_TYPE_HW_CACHE, CACHE(L1D, READ, ACCESS) },
+	{ "L1-icache-load-misses", PERF_TYPE_HW_CACHE, CACHE(L1I, READ, MISS) },
+};
+
+/* As in sysfs: "0-3,5" */
+static void parse_cpus(FILE *file, cpu_set_t *set)
+{
+	int first, last;
+	char c;
+
+	while (fscanf(file, "%d", &first) == 1) {
+		last = first;
+		c = fgetc(file);
+		if (c == '-' && fscanf(file, "%d", &last) == 1)
+			c = fgetc(file);
+		for (int cpu = first; cpu <= last && cpu < MAX_CPUS; cpu++)
+			CPU_SET(cpu, set);
+		if (c != ',')
+			break;
+	}
+}
+
+static void read_pmus(void)
+{
+	DIR *dir = opendir(DEVICES);
+	struct dirent *entry;
+
+	nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	while (dir && nr_pmus < MAX_PMUS && (entry = readdir(dir))) {
+		struct pmu *pmu = &pmus[nr_pmus];
+		char path[512];
+		int type;
+		FILE *file;
+
+		snprintf(path, sizeof(path), DEVICES "/%s/type", entry->d_name);
+		type = read_number(path);
+		if (type < 0)
+			continue;
+		snprintf(pmu->name, sizeof(pmu->name), "%.63s", entry->d_name);
+		pmu->type = type;
+		/* Only core PMUs have "cpus", but that of x86 need not. */
+		snprintf(path, sizeof(path), DEVICES "/%s/cpus", entry->d_name);
+		file = fopen(path, "r");
+		if (file) {
+			pmu->core = true;
+			parse_cpus(file, &pmu->cpus);
+			fclose(file);
+		} else if (!strcmp(pmu->name, "cpu")) {
+			pmu->core = true;
+			for (int cpu = 0; cpu < nr_cpus; cpu++)
+				CPU_SET(cpu, &pmu->cpus);
+		}
+		nr_core_pmus += pmu->core;
+		nr_pmus++;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static const struct pmu *find_pmu(uint32_t type)
+{
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		if (pmus[i].type == type)
+			return &pmus[i];
+	}
+	return NULL;
+}
+
+static struct perf_event_attr attr_of(const struct event *event, uint32_t id)
+{
+	return (struct perf_event_attr){
+		.type = event->type,
+		.size = sizeof(struct perf_event_attr),
+		.config = PERF_HW_CONFIG(id, event->config),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+}
+
+/* The file descriptor, or the error as a negative number */
+static int open_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
+{
+	struct perf_event_attr attr = attr_of(event, id);
+	int fd;
+
+	attr.inherit = inherit;
+	fd = perf_event_open(&attr, pid, cpu, -1);
+	return fd < 0 ? -errno : fd;
+}
+
+static int try_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
+{
+	int fd = open_event(event, id, pid, cpu, inherit);
+
+	if (fd < 0)
+		return -fd;
+	close(fd);
+	return 0;
+}
+
+static const char *error_name(int err)
+{
+	const char *name = err > 0 ? strerrorname_np(err) : NULL;
+
+	return err < 0 ? "-" : !err ? "ok" : name ?: "?";
+}
+
+static bool move_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* A CPU that @pmu serves, or one that it does not; -1: there is none. */
+static int find_cpu(const struct pmu *pmu, bool served)
+{
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		if (!!CPU_ISSET(cpu, &pmu->cpus) == served)
+			return cpu;
+	}
+	return -1;
+}
+
+FIXTURE(hw_type)
+{
+	cpu_set_t old_cpus;
+};
+
+FIXTURE_SETUP(hw_type)
+{
+	sched_getaffinity(0, sizeof(self->old_cpus), &self->old_cpus);
+	if (!nr_pmus)
+		read_pmus();
+	ASSERT_LT(0, nr_pmus);
+}
+
+FIXTURE_TEARDOWN(hw_type)
+{
+	sched_setaffinity(0, sizeof(self->old_cpus), &self->old_cpus);
+}
+
+/* What all of some ways to open an event say; -2: not the same. */
+static void merge(int *seen, int err)
+{
+	*seen = *seen == -1 || *seen == err ? err : -2;
+}
+
+/*
+ * Try an event with an ID: of the task on any CPU, and bound to each CPU, of the
+ * task and of all; inherited and not, where that makes a difference.
+ */
+static void check_id(struct __test_metadata *_metadata, uint32_t id, const struct event *event)
+{
+	const struct pmu *pmu = find_pmu(id);
+	bool core = pmu && pmu->core;
+	int any = -1, served = -1, other = -1;
+
+	for (int inherit = 0; inherit < 2; inherit++) {
+		merge(&any, try_event(event, id, 0, -1, inherit));
+		for (int cpu = 0; cpu < nr_cpus; cpu++) {
+			int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
+
+			merge(seen, try_event(event, id, 0, cpu, inherit));
+		}
+	}
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
+
+		merge(seen, try_event(event, id, -1, cpu, false));
+	}
+
+	ksft_print_msg("%-10x %-18.18s %-22s %-11s %-11s %s\n", id,
+		       pmu ? pmu->name : "(no PMU)", event->name, error_name(any),
+		       core ? error_name(served) : "-", error_name(other));
+
+	if (other != -1) {
+		EXPECT_EQ(ENOENT, other) TH_LOG("%s, id %x", event->name, id);
+	}
+	if (!core) {
+		EXPECT_EQ(ENOENT, any) TH_LOG("%s, id %x", event->name, id);
+		return;
+	}
+	/* The PMU has the event or not, but not here so and there so. */
+	EXPECT_EQ(any, served) TH_LOG("%s, id %x", event->name, id);
+	if (event->everywhere) {
+		EXPECT_EQ(0, any) TH_LOG("%s, id %x", event->name, id);
+	}
+}
+
+TEST_F(hw_type, matrix)
+{
+	static const uint32_t no_pmus[] = {
+		PERF_TYPE_HW_CACHE, 99, 0x7fffffff, 0x80000000, 0xffffffff,
+	};
+
+	ksft_print_msg("%-10s %-18s %-22s %-11s %-11s %s\n", "ID", "PMU", "event", "any CPU",
+		       "its CPUs", "other CPUs");
+	for (size_t e = 0; e < ARRAY_SIZE(events); e++) {
+		for (unsigned int i = 0; i < nr_pmus; i++)
+			check_id(_metadata, pmus[i].type, &events[e]);
+		for (size_t i = 0; i < ARRAY_SIZE(no_pmus); i++) {
+			if (!find_pmu(no_pmus[i]))
+				check_id(_metadata, no_pmus[i], &events[e]);
+		}
+	}
+}
+
+TEST_F(hw_type, reserved_bits)
+{
+	for (size_t e = 0; e < ARRAY_SIZE(events); e++) {
+		const struct event *event = &events[e];
+		unsigned int first = event->type == PERF_TYPE_HARDWARE ? 8 : 24;
+
+		for (int i = -1; i < (int)nr_pmus; i++) {
+			uint32_t id = i < 0 ? 0 : pmus[i].type;
+			uint32_t taken = 0;
+
+			for (unsigned int bit = first; bit < 32; bit++) {
+				struct event odd = *event;
+
+				odd.config |= 1U << bit;
+				if (try_event(&odd, id, 0, -1, false) != EINVAL)
+					taken |= 1U << bit;
+			}
+			EXPECT_EQ(0, taken) TH_LOG("%s, id %x", event->name, id);
+		}
+	}
+}
+
+/* The number after @key in the fdinfo of @fd */
+static uint64_t fdinfo(int fd, const char *key)
+{
+	unsigned long long value = UINT64_MAX;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "r");
+	if (!file)
+		return value;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
+			value = strtoull(line + strlen(key) + 1, NULL, 0);
+	}
+	fclose(file);
+	return value;
+}
+
+TEST_F(hw_type, fdinfo)
+{
+	if (!nr_core_pmus)
+		SKIP(return, "no core PMU");
+
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		for (size_t e = 0; pmus[i].core && e < ARRAY_SIZE(events); e++) {
+			const struct event *event = &events[e];
+			int fd = open_event(event, pmus[i].type, 0, -1, false);
+
+			if (fd < 0)
+				continue;
+			EXPECT_EQ(event->type, fdinfo(fd, "perf_event_attr.type"));
+			EXPECT_EQ(pmus[i].type, fdinfo(fd, "pmu_type"));
+			EXPECT_EQ(PERF_HW_CONFIG(pmus[i].type, event->config),
+				  fdinfo(fd, "perf_event_attr.config"));
+			close(fd);
+		}
+	}
+}
+
+static uint64_t count_of(int fd)
+{
+	uint64_t count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : UINT64_MAX;
+}
+
+/* An event counts while its task is on a CPU of its PMU, and then only. */
+TEST_F(hw_type, counts)
+{
+	if (!nr_core_pmus)
+		SKIP(return, "no core PMU");
+
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		if (!pmus[i].core)
+			continue;
+		for (int cpu = 0; cpu < nr_cpus; cpu++) {
+			int fd = open_event(&events[0], pmus[i].type, 0, -1, false);
+			uint64_t before;
+
+			ASSERT_LE(0, fd);
+			if (!move_to(cpu)) {
+				close(fd);
+				continue;
+			}
+			before = count_of(fd);
+			spin(10000);
+			if (CPU_ISSET(cpu, &pmus[i].cpus)) {
+				EXPECT_LT(before + 10000, count_of(fd))
+					TH_LOG("%s on CPU %d", pmus[i].name, cpu);
+			} else {
+				EXPECT_EQ(before, count_of(fd))
+					TH_LOG("%s on CPU %d", pmus[i].name, cpu);
+			}
+			close(fd);
+		}
+	}
+}
+
+/* The event of a child counts on the PMU of its parent. */
+TEST_F(hw_type, inherit)
+{
+	if (!nr_core_pmus)
+		SKIP(return, "no core PMU");
+
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		for (int served = 0; pmus[i].core && served < 2; served++) {
+			int cpu = find_cpu(&pmus[i], served);
+			uint64_t count;
+			int fd;
+			pid_t pid;
+
+			if (cpu < 0)
+				continue;
+			/* What the parent counts must not hide what the child does not. */
+			ASSERT_TRUE(move_to(cpu));
+			fd = open_event(&events[0], pmus[i].type, 0, -1, true);
+			ASSERT_LE(0, fd);
+			pid = fork();
+			ASSERT_LE(0, pid);
+			if (!pid) {
+				spin(1000000);
+				_exit(0);
+			}
+			ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+			count = count_of(fd);
+			if (served) {
+				EXPECT_LT(1000000, count) TH_LOG("%s", pmus[i].name);
+			} else {
+				EXPECT_EQ(0, count) TH_LOG("%s", pmus[i].name);
+			}
+			close(fd);
+		}
+	}
+}
+
+/*
+ * An event with windows on each core PMU, of a task that goes from CPU to CPU: no
+ * interval is lost, cut, or takes the place of another.
+ */
+TEST_F(hw_type, windows_on_all_pmus)
+{
+	static struct sample samples[MAX_PMUS][4 * CYCLES];
+	struct ring rings[MAX_PMUS] = {};
+	size_t nr[MAX_PMUS] = {};
+	int fds[MAX_PMUS];
+	unsigned int moves = 0;
+	time_t end = time(NULL) + 20;
+	bool enough = false;
+
+	if (!nr_core_pmus)
+		SKIP(return, "no core PMU");
+	if (!have_alt_period())
+		SKIP(return, "the kernel has no alternating sample periods");
+
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		struct perf_event_attr attr = attr_of(&events[0], pmus[i].type);
+
+		if (!pmus[i].core)
+			continue;
+		attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
+		/* No two are the same, or a mix-up could hide. */
+		attr.sample_period = 99700 + 100 * i;
+		attr.alt_sample_period = 3000 + 100 * i;
+		fds[i] = perf_event_open(&attr, 0, -1, -1);
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0, ring_map(&rings[i], fds[i]));
+	}
+
+	while (!enough && time(NULL) <= end) {
+		move_to(moves++ % nr_cpus);
+		for (int n = 0; n < 20; n++)
+			spin_a_while();
+		enough = true;
+		for (unsigned int i = 0; i < nr_pmus; i++) {
+			if (!pmus[i].core)
+				continue;
+			nr[i] += ring_read(&rings[i], &samples[i][nr[i]],
+					   ARRAY_SIZE(samples[i]) - nr[i], false);
+			enough &= nr[i] >= 2 * CYCLES;
+		}
+	}
+
+	for (unsigned int i = 0; i < nr_pmus; i++) {
+		if (!pmus[i].core)
+			continue;
+		ASSERT_LE(2 * CYCLES, nr[i]) TH_LOG("%s", pmus[i].name);
+		EXPECT_EQ(0, rings[i].nr_lost);
+		for (size_t s = 0; s < nr[i]; s++) {
+			ASSERT_EQ(s % 2, samples[i][s].window) TH_LOG("%s, %zu", pmus[i].name, s);
+			ASSERT_EQ((s % 2 ? 3000 : 99700) + 100 * i, samples[i][s].period)
+				TH_LOG("%s, %zu", pmus[i].name, s);
+		}
+		ksft_print_msg("%s: %zu samples, %u moves\n", pmus[i].name, nr[i], moves);
+		ring_unmap(&rings[i]);
+		close(fds[i]);
+	}
+}
+
+TEST_HARNESS_MAIN
