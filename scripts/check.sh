@@ -42,7 +42,7 @@ if [ "$pinned" = "$(git -C "$tree" rev-parse base)" ]; then
 	done < "$copy/patches/files"
 	while read -r file; do
 		case $file in
-		kernel/configs/*) continue ;;	# of the test machines
+		kernel/configs/*|kernel/dts/*) continue ;;	# of the test machines
 		esac
 		[ -e "$copy/$file" ] || die "$file is not created by the series"
 	done < <(cd "$TOP" && git ls-files kernel tools selftests Documentation)
