@@ -1,0 +1,162 @@
+#!/bin/bash
+# Events on machines with several core PMUs
+# SPDX-License-Identifier: GPL-2.0
+
+# One event given becomes an event on each core PMU, as Documentation/hybrid.txt
+# says: x86 hybrid and Arm big.LITTLE.
+
+set -u
+
+err=0
+dir=$(mktemp -d /tmp/__perf_test.hybrid.XXXXXX)
+log=$dir/log
+
+cleanup()
+{
+	rm -rf "$dir"
+	trap - EXIT TERM INT
+}
+
+trap_cleanup()
+{
+	echo "Unexpected signal in ${FUNCNAME[1]}"
+	cleanup
+	exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+fail()
+{
+	echo "FAIL: $*"
+	cat "$log"
+	err=1
+}
+
+sysfs=/sys/bus/event_source/devices
+pmus=()
+for cpus in "$sysfs"/*/cpus; do
+	[ -e "$cpus" ] && pmus+=("$(basename "$(dirname "$cpus")")")
+done
+if [ ${#pmus[@]} -lt 2 ]; then
+	echo "[Skip] one core PMU"
+	cleanup
+	exit 2
+fi
+first=${pmus[0]} other=${pmus[1]}
+
+# first_cpu PMU
+first_cpu()
+{
+	sed 's/[^0-9].*//' "$sysfs/$1/cpus"
+}
+
+# config PMU: what is in the upper half of the config of its cycles
+config()
+{
+	printf '0x%x00000000' "$(cat "$sysfs/$1/type")"
+}
+
+# on_cpu_of PMU SECONDS
+on_cpu_of()
+{
+	taskset "$(printf '%x' $((1 << $(first_cpu "$1"))))" perf test -w noploop "$2"
+}
+
+test_system_wide()
+{
+	echo "an event on the CPUs of each PMU"
+	perf stat -vv -e cycles -a sleep 0.05 > "$log" 2>&1 || fail "perf stat -a"
+	for pmu in "${pmus[@]}"; do
+		grep -q "config  *$(config "$pmu")" "$log" || fail "no event of $pmu"
+		grep -q "[1-9][0-9,]*  *$pmu/cycles/" "$log" || fail "no count of $pmu"
+	done
+}
+
+test_thread()
+{
+	local pmu
+
+	echo "a task that changes the PMU"
+	export -f on_cpu_of first_cpu
+	export sysfs
+	perf stat -e cycles bash -c "on_cpu_of $first 0.1; on_cpu_of $other 0.1" > "$log" 2>&1 ||
+		fail "perf stat"
+	for pmu in "${pmus[@]}"; do
+		# Not all the time, so there is a percentage.
+		grep -qE "[1-9][0-9,]{5,} +$pmu/cycles/ +\([0-9.]+%\)" "$log" ||
+			fail "no count of $pmu"
+	done
+
+	taskset "$(printf '%x' $((1 << $(first_cpu "$other"))))" perf stat -e cycles \
+		-o "$log" perf test -w noploop 0.01 > /dev/null 2>&1
+	grep -qE "[1-9][0-9,]* +$other/cycles/ *$" "$log" || fail "no count of $other alone"
+	grep -qE "<not counted> +$first/cycles/ +\(0.00%\)" "$log" || fail "a count of $first"
+}
+
+test_one_pmu()
+{
+	local pmu
+
+	echo "an event of one PMU"
+	for pmu in "${pmus[@]}"; do
+		perf stat -e "$pmu/cycles/" -a sleep 0.01 > "$log" 2>&1 || fail "$pmu"
+		[ "$(grep -c '/cycles/ *$' "$log")" = 1 ] || fail "more than $pmu"
+		perf record -o "$dir/data" -e "$pmu/cycles/u" true > "$log" 2>&1
+		perf evlist -v -i "$dir/data" > "$log" 2>&1
+		grep "^$pmu/cycles/u" "$log" | grep -q "config: $(config "$pmu")" ||
+			fail "perf record of $pmu"
+	done
+}
+
+test_defaults()
+{
+	local order
+
+	echo "default events"
+	perf stat true > "$log" 2>&1 || fail "perf stat"
+	for pmu in "${pmus[@]}"; do
+		grep -q "$pmu/.*cycles/" "$log" || fail "no cycles of $pmu"
+		grep -q "$pmu/instructions/" "$log" || fail "no instructions of $pmu"
+	done
+	# All of one PMU before the first of another.
+	order=$(grep -oE "($first|$other)/" "$log" | uniq | wc -l)
+	[ "$order" = 2 ] || fail "events of PMUs are mixed"
+	perf record -o "$dir/data" true > "$log" 2>&1 || fail "perf record"
+	perf evlist -i "$dir/data" > "$log" 2>&1
+	for pmu in "${pmus[@]}"; do
+		grep -q "^$pmu/cycles/P" "$log" || fail "perf record without $pmu"
+	done
+}
+
+test_group()
+{
+	echo "a group across PMUs"
+	perf stat -e "{$first/cycles/,$other/instructions/}" true > "$log" 2>&1 || fail "group"
+	grep -q "WARNING: events were regrouped to match PMUs" "$log" || fail "no warning"
+	perf stat -e "{$first/cycles/,$first/instructions/}" true > "$log" 2>&1 || fail "group"
+	grep -q "WARNING" "$log" && fail "a warning of a group on one PMU"
+}
+
+# A recording is read with the PMUs in its header, not those of this machine.
+test_header()
+{
+	echo "the PMUs of a recording"
+	perf record -o "$dir/data" -e cycles/period=1000000/u true > "$log" 2>&1 || fail "record"
+	# The name of the PMU in its header, where the sizes stay the same.
+	sed "s/$other/${other//[a-z]/x}/g" "$dir/data" > "$dir/other"
+	perf evlist -v -i "$dir/other" > "$log" 2>&1
+	grep -q "config: $(config "$other") (${other//[a-z]/x}/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
+		fail "name of a PMU that is not here"
+	grep -q "config: $(config "$first") ($first/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
+		fail "name of a PMU"
+}
+
+test_system_wide
+test_thread
+test_one_pmu
+test_defaults
+test_group
+test_header
+
+cleanup
+exit $err
