@@ -153,14 +153,15 @@ test_wildcard()
 test_tracepoint()
 {
 	local workload=(perf bench syscall basic --loop 300)
+	local event=syscalls:sys_enter_getppid/
 
 	if ! record -c 1 -e syscalls:sys_enter_getppid; then
 		echo "[Skip] no tracepoints"
 		return
 	fi
-	check_record "tracepoint" "7 0 3 0 1" -c 7 -e 'syscalls:sys_enter_getppid/alt-period=3/'
+	check_record "tracepoint" "7 0 3 0 1" -c 7 -e "${event}alt-period=3/"
 	check_record "tracepoint: windows and jitter" "7 4 3 2 2" -c 7 \
-		-e 'syscalls:sys_enter_getppid/alt-period=3,alt-count=2,period-jitter=4,alt-period-jitter=2/'
+		-e "${event}alt-period=3,alt-count=2,period-jitter=4,alt-period-jitter=2/"
 }
 
 # refused SENTENCE COMMAND...
@@ -202,7 +203,7 @@ test_frequency()
 
 test_refusals()
 {
-	local l="period=100000" s="alt-period=20000"
+	local l="period=100000" s="alt-period=20000" prev event
 
 	echo "refusals"
 	refuse_record "too big" "$l,alt-period=0x8000000000000000"
@@ -225,12 +226,14 @@ test_refusals()
 	refused "'alt-period' cannot be used with --no-samples" \
 		perf record -o "$data" -n -e "task-clock/$l,$s/" perf test -w noploop 0.01
 	if [ ${#events[@]} -gt 1 ]; then
+		prev=cycles/alt-count=2,alt-period=300/u
+		event=instructions/period=90000,ratio-to-prev=0.5/u
 		refused "'alt-count' cannot be used with 'ratio-to-prev' of " \
-			perf record -o "$data" -e '{cycles/alt-count=2,alt-period=300/u,instructions/period=90000,ratio-to-prev=0.5/u}' \
-			perf test -w noploop 0.01
+			perf record -o "$data" -e "{$prev,$event}" perf test -w noploop 0.01
+		prev=cycles/period=80000/u
+		event=instructions/ratio-to-prev=0.5,period-jitter=5/u
 		refused "'period-jitter' cannot be used with 'ratio-to-prev'" \
-			perf record -o "$data" -e '{cycles/period=80000/u,instructions/ratio-to-prev=0.5,period-jitter=5/u}' \
-			perf test -w noploop 0.01
+			perf record -o "$data" -e "{$prev,$event}" perf test -w noploop 0.01
 	fi
 	# The periods are not at fault.
 	refused "branch stack" perf record -b -o "$data" -e "task-clock/$l,$s/" \
