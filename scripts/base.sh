@@ -46,25 +46,6 @@ find_package()			# DIRECTORY VERSION
 	find "$1" -name "${BASE_PACKAGE}_${2}_all.deb" -print -quit
 }
 
-# Commit all files of DIRECTORY. Streaming every file into one pack
-# (bigFileThreshold) takes half a minute where loose objects take minutes.
-snapshot()			# REPOSITORY DIRECTORY
-{
-	local git=(git --git-dir="$1" --work-tree="$2"
-		-c core.bigFileThreshold=1 -c core.compression=1
-		-c core.fsync=none -c gc.auto=0)
-	local tree commit
-
-	[ -d "$1" ] || git init -q --bare "$1"
-	(cd "$2" && "${git[@]}" add -A -f .)
-	tree=$("${git[@]}" write-tree)
-	commit=$(GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL='' \
-		GIT_AUTHOR_DATE='@0 +0000' GIT_COMMITTER_NAME=base \
-		GIT_COMMITTER_EMAIL='' GIT_COMMITTER_DATE='@0 +0000' \
-		"${git[@]}" commit-tree -m 'kernel base' "$tree")
-	"${git[@]}" update-ref HEAD "$commit"
-}
-
 # Unpack in a temporary place: an interrupted run leaves no half repository.
 snapshot_package()		# REPOSITORY DEB
 {
@@ -79,7 +60,7 @@ snapshot_package()		# REPOSITORY DEB
 	# It is for Debian's packaging and would hide every new file.
 	rm -f "$tmp/src/.gitignore"
 	say "committing the base (half a minute)"
-	snapshot "$tmp/git" "$tmp/src"
+	snapshot "$tmp/git" "$tmp/src" 'kernel base'
 	mv "$tmp/git" "$1"
 	rm -rf "$tmp"
 }
@@ -97,7 +78,7 @@ elif [ -f "$KERNEL_TREE/Kbuild" ]; then
 	repository=$CACHE/base/tree-$(echo "$KERNEL_TREE" | sha256sum | cut -c-16).git
 	mkdir -p "$CACHE/base"
 	say "reading $KERNEL_TREE"
-	snapshot "$repository" "$KERNEL_TREE"
+	snapshot "$repository" "$KERNEL_TREE" 'kernel base'
 else
 	die "KERNEL_TREE=$KERNEL_TREE is not a kernel source tree"
 fi

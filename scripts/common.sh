@@ -8,6 +8,7 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/perf-windows
 BUILD=$TOP/build
 LINUX=$BUILD/linux		# base + series: the tree to work in
 BASE=$BUILD/base		# base alone, for comparisons
+QEMU=$BUILD/qemu		# QEMU with its series
 JOBS=${JOBS:-$(nproc)}
 
 # BASE_PACKAGE, BASE_VERSION, BASE_SHA256
@@ -89,6 +90,25 @@ install_packages()		# PACKAGE...
 series_key()			# BASE-COMMIT PATCH...
 {
 	echo "$1-$(cat /dev/null "${@:2}" | sha256sum | cut -c-64)"
+}
+
+# Commit all files of DIRECTORY, always as the same commit. Streaming every file into one pack
+# (bigFileThreshold) takes half a minute where loose objects take minutes.
+snapshot()			# REPOSITORY DIRECTORY MESSAGE
+{
+	local git=(git --git-dir="$1" --work-tree="$2"
+		-c core.bigFileThreshold=1 -c core.compression=1
+		-c core.fsync=none -c gc.auto=0)
+	local tree commit
+
+	[ -d "$1" ] || git init -q --bare "$1"
+	(cd "$2" && "${git[@]}" add -A -f .)
+	tree=$("${git[@]}" write-tree)
+	commit=$(GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL='' \
+		GIT_AUTHOR_DATE='@0 +0000' GIT_COMMITTER_NAME=base \
+		GIT_COMMITTER_EMAIL='' GIT_COMMITTER_DATE='@0 +0000' \
+		"${git[@]}" commit-tree -m "$3" "$tree")
+	"${git[@]}" update-ref HEAD "$commit"
 }
 
 # build/base: the base alone.

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: import.sh [DIRECTORY]
+# usage: import.sh [DIRECTORY [qemu]]
 #
 # Make DIRECTORY (default: build/linux) a git tree of the base with the series
 # applied on branch "series"; tag "base" is what it was applied to. Stops at
-# the first patch that does not apply.
+# the first patch that does not apply. With "qemu" it is the series of
+# patches/qemu on QEMU.
 #
 # A tree that has commits since the last import or export is left alone, for
 # that is work to be exported; if patches/ changed as well, this says so and
 # fails.
 . "$(dirname "$0")/common.sh"
 
-tree=${1:-$LINUX}
-patches=("$TOP"/patches/[0-9]*.patch)
+tree=${1:-$LINUX} series=${2:-}
+patches=("$TOP/patches${series:+/$series}"/[0-9]*.patch)
 [ -e "${patches[0]}" ] || patches=()
 
-read -r repository commit < <("$TOP/scripts/base.sh")
-[ -n "$commit" ] || die "no base kernel"
+read -r repository commit < <("$TOP/scripts/base${series:+-$series}.sh")
+[ -n "$commit" ] || die "no base"
 key=$(series_key "$commit" "${patches[@]}")
 
 if [ ! -d "$tree/.git" ]; then
