@@ -10,8 +10,7 @@
 # The firmware is that of Debian's QEMU.
 install_packages ccache gcc libc6-dev libglib2.0-dev make ninja-build patch pkg-config \
 	python3 qemu-system-data seabios zlib1g-dev
-[ -d "$QEMU/.git" ] && [ -n "$(git -C "$QEMU" status --porcelain)" ] ||
-	"$TOP/scripts/import.sh" "$QEMU" qemu
+"$TOP/scripts/import.sh" "$QEMU" qemu
 
 # Debian 12's meson is too old.
 meson()
@@ -50,7 +49,7 @@ meson
 out=$QEMU/out-x86_64
 devices=$QEMU/configs/devices/x86_64-softmmu/bench.mak
 say "building QEMU in $out"
-echo 'CONFIG_I440FX=y' > "$devices"
+printf '%s\n' CONFIG_I440FX=y CONFIG_ISA_DEBUG=y > "$devices"
 grep -qxF "${devices#"$QEMU"}" "$QEMU/.git/info/exclude" ||
 	echo "${devices#"$QEMU"}" >> "$QEMU/.git/info/exclude"
 mkdir -p "$out"
