@@ -40,9 +40,8 @@ grep -qE "config +0x${core}00000000 " "$out" && grep -qE "config +0x$(printf %x 
 result $? "cycles of the whole system"
 show
 
-# A thread that moves: both count, each a part of the time.
-on_cpu "$core_cpu" perf stat -e cycles -- sh -c \
-	"perf test -w noploop 0.01; taskset $((1 << atom_cpu)) perf test -w noploop 0.01" > "$out" 2>&1
+# A thread that moves to the atom: both count, each a part of the time.
+on_cpu "$core_cpu" perf stat -e cycles -- taskset $((1 << atom_cpu)) "${spin[@]}" > "$out" 2>&1
 [ "$(grep -cE '[0-9] +cpu_(core|atom)/cycles/ +\([0-9.]+%\)$' "$out")" = 2 ]
 result $? "cycles of a thread on both, with percentages"
 show
