@@ -6,7 +6,8 @@
 #                print the metrics of its functions
 # make test      check the series and run all tests, or with MACHINES="NAME ..."
 #                those of these machines (arm64 arm64-up arm64-base arm64-hybrid
-#                arm64-debug riscv64 x86_64, see scripts/qemu)
+#                arm64-debug riscv64 x86_64 x86_64-intel x86_64-hybrid
+#                x86_64-stalls, see scripts/qemu)
 # make archs     compile perf core and the PMU drivers for all architectures, or
 #                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
 # make periods   print how data size and throttling depend on the period
@@ -16,6 +17,7 @@
 #                and how large the structs are, on the base and with the series
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
+# make qemu      build our QEMU, check its series, and run its own test
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
 # make check     apply, compare and lint the series
@@ -52,6 +54,10 @@ cost: deps
 	@scripts/test.sh arm64-up arm64-base
 	@scripts/layout.sh
 
+qemu: deps
+	@scripts/check-qemu.sh
+	@scripts/test-qemu.sh
+
 bisect: deps
 	@scripts/bisect.sh
 
@@ -72,4 +78,4 @@ clean:
 	fi
 	rm -rf build
 
-.PHONY: help deps demo test archs periods fuzz cost bisect import export check clean
+.PHONY: help deps demo test archs periods fuzz cost qemu bisect import export check clean
