@@ -82,15 +82,19 @@ perf stat -a -e '{cpu_core/cycles/,cpu_core/instructions/}' sleep 0.01 > "$out" 
 ! grep -q regrouped "$out" && counted cpu_core/cycles/ && counted cpu_core/instructions/
 result $? "a group of one"
 
-# Windows, on each PMU.
+# Windows on each PMU; an instruction is a cycle, and both are counted exactly.
 for pmu in cpu_core cpu_atom; do
 	cpu=$core_cpu
 	[ $pmu = cpu_core ] || cpu=$atom_cpu
-	on_cpu "$cpu" perf record -o "$data" -e "$pmu/cycles,period=9700,alt-period=300/u" \
+	on_cpu "$cpu" perf record -o "$data" \
+		-e "{$pmu/cycles,period=9700,alt-period=300/,$pmu/instructions/}:uS" \
 		"${spin[@]}" > "$out" 2>&1
-	perf script -i "$data" -F misc,period 2> /dev/null > "$out"
-	[ "$(grep -c . "$out")" -gt 100 ] && awk '
-		$NF != (NR % 2 ? 9700 : 300) || ($1 ~ /W/) == NR % 2 { exit 1 }' "$out"
+	perf script -i "$data" -F misc,event,period 2> /dev/null > "$out"
+	# Two lines for each sample: MISC COUNT EVENT
+	[ "$(grep -c . "$out")" -gt 1000 ] && awk '
+		{ window = int((NR - 1) / 2) % 2 }
+		$2 != (window ? 300 : 9700) || ($1 ~ /W/) != window { print NR ": " $0; exit 1 }
+		' "$out"
 	result $? "windows of $pmu"
 done
 exit $failed
