@@ -217,21 +217,37 @@ static void fnstat__exit(struct perf_fnstat *fnstat)
 	free(fnstat->sorted);
 }
 
+/* Is it an event of this name: "event", "event:u", "event/terms/", "pmu/event,terms/"? */
+static bool is_event_name(const char *name, const char *event)
+{
+	const char *terms = strchr(name, '/');
+	size_t len = strlen(event);
+
+	if (!strncmp(name, event, len) && (!name[len] || strchr(":/", name[len])))
+		return true;
+	return terms && !strncmp(terms + 1, event, len) &&
+	       terms[1 + len] && strchr(",/", terms[1 + len]);
+}
+
 /*
  * Not evsel__match(), as whether the config has the type of a PMU in its upper
- * half depends on the machine of the recording and not on this one.
+ * half depends on the machine of the recording and not on this one. A PMU that
+ * has an event of that name in sysfs, as on x86, gives it another type: then
+ * the name is all that a recording tells.
  */
-static int evsel__fnstat_role(const struct evsel *evsel)
+static int evsel__fnstat_role(struct evsel *evsel)
 {
 	u64 config = evsel->core.attr.config & PERF_HW_EVENT_MASK;
-
-	if (evsel->core.attr.type != PERF_TYPE_HARDWARE)
-		return -ENOENT;
+	bool generic = evsel->core.attr.type == PERF_TYPE_HARDWARE;
+	const char *name = evsel__name(evsel);
 
 	for (int role = 0; role < NR_ROLES; role++) {
-		if (config == fnstat_events[role].config)
+		if (generic ? config == fnstat_events[role].config :
+			      is_event_name(name, fnstat_events[role].name))
 			return role;
 	}
+	if (!generic && is_event_name(name, "cpu-cycles"))
+		return CYCLES;
 	return -ENOENT;
 }
 
