@@ -29,7 +29,11 @@ struct pmu {
 
 static struct pmu pmus[MAX_PMUS];
 static unsigned int nr_pmus, nr_core_pmus;
-static int nr_cpus;
+static cpu_set_t online;
+
+#define for_each_cpu(cpu)				\
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++)	\
+		if (CPU_ISSET(cpu, &online))
 
 struct event {
 	const char *name;
@@ -49,12 +53,15 @@ static const struct event events[] = {
 	{ "L1-icache-load-misses", PERF_TYPE_HW_CACHE, CACHE(L1I, READ, MISS) },
 };
 
-/* As in sysfs: "0-3,5" */
-static void parse_cpus(FILE *file, cpu_set_t *set)
+/* A list of CPUs in sysfs: "0-3,5". Returns whether there is one. */
+static bool read_cpus(const char *path, cpu_set_t *set)
 {
+	FILE *file = fopen(path, "r");
 	int first, last;
 	char c;
 
+	if (!file)
+		return false;
 	while (fscanf(file, "%d", &first) == 1) {
 		last = first;
 		c = fgetc(file);
@@ -65,6 +72,8 @@ static void parse_cpus(FILE *file, cpu_set_t *set)
 		if (c != ',')
 			break;
 	}
+	fclose(file);
+	return true;
 }
 
 static void read_pmus(void)
@@ -72,12 +81,11 @@ static void read_pmus(void)
 	DIR *dir = opendir(DEVICES);
 	struct dirent *entry;
 
-	nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	read_cpus("/sys/devices/system/cpu/online", &online);
 	while (dir && nr_pmus < MAX_PMUS && (entry = readdir(dir))) {
 		struct pmu *pmu = &pmus[nr_pmus];
 		char path[512];
 		int type;
-		FILE *file;
 
 		snprintf(path, sizeof(path), DEVICES "/%s/type", entry->d_name);
 		type = read_number(path);
@@ -87,15 +95,11 @@ static void read_pmus(void)
 		pmu->type = type;
 		/* Only core PMUs have "cpus", but that of x86 need not. */
 		snprintf(path, sizeof(path), DEVICES "/%s/cpus", entry->d_name);
-		file = fopen(path, "r");
-		if (file) {
+		if (read_cpus(path, &pmu->cpus)) {
 			pmu->core = true;
-			parse_cpus(file, &pmu->cpus);
-			fclose(file);
 		} else if (!strcmp(pmu->name, "cpu")) {
 			pmu->core = true;
-			for (int cpu = 0; cpu < nr_cpus; cpu++)
-				CPU_SET(cpu, &pmu->cpus);
+			pmu->cpus = online;
 		}
 		nr_core_pmus += pmu->core;
 		nr_pmus++;
@@ -164,7 +168,7 @@ static bool move_to(int cpu)
 /* A CPU that @pmu serves, or one that it does not; -1: there is none. */
 static int find_cpu(const struct pmu *pmu, bool served)
 {
-	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+	for_each_cpu(cpu) {
 		if (!!CPU_ISSET(cpu, &pmu->cpus) == served)
 			return cpu;
 	}
@@ -207,13 +211,13 @@ static void check_id(struct __test_metadata *_metadata, uint32_t id, const struc
 
 	for (int inherit = 0; inherit < 2; inherit++) {
 		merge(&any, try_event(event, id, 0, -1, inherit));
-		for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		for_each_cpu(cpu) {
 			int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
 
 			merge(seen, try_event(event, id, 0, cpu, inherit));
 		}
 	}
-	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+	for_each_cpu(cpu) {
 		int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
 
 		merge(seen, try_event(event, id, -1, cpu, false));
@@ -333,7 +337,7 @@ TEST_F(hw_type, counts)
 	for (unsigned int i = 0; i < nr_pmus; i++) {
 		if (!pmus[i].core)
 			continue;
-		for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		for_each_cpu(cpu) {
 			int fd = open_event(&events[0], pmus[i].type, 0, -1, false);
 			uint64_t before;
 
@@ -427,7 +431,8 @@ TEST_F(hw_type, windows_on_all_pmus)
 	}
 
 	while (!enough && time(NULL) <= end) {
-		move_to(moves++ % nr_cpus);
+		if (!move_to(moves++ % MAX_CPUS))
+			continue;
 		for (int n = 0; n < 20; n++)
 			spin_a_while();
 		enough = true;
