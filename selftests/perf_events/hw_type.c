@@ -31,9 +31,17 @@ static struct pmu pmus[MAX_PMUS];
 static unsigned int nr_pmus, nr_core_pmus;
 static cpu_set_t online;
 
-#define for_each_cpu(cpu)				\
-	for (int cpu = 0; cpu < MAX_CPUS; cpu++)	\
-		if (CPU_ISSET(cpu, &online))
+/* The first CPU after @cpu that is online, or MAX_CPUS. */
+static int next_cpu(int cpu)
+{
+	do {
+		cpu++;
+	} while (cpu < MAX_CPUS && !CPU_ISSET(cpu, &online));
+	return cpu;
+}
+
+#define for_each_cpu(cpu) \
+	for (int cpu = next_cpu(-1); cpu < MAX_CPUS; cpu = next_cpu(cpu))
 
 struct event {
 	const char *name;
