@@ -26,7 +26,8 @@ if [ ! -d "$tree/.git" ]; then
 	rm -rf "$tree.tmp"
 	git clone -q --no-checkout "$repository" "$tree.tmp"
 	git -C "$tree.tmp" checkout -q -b series "$commit"
-	echo '/out-*/' >> "$tree.tmp/.git/info/exclude"
+	# Of builds and of checkpatch.
+	printf '%s\n' '/out-*/' '/.checkpatch-*' >> "$tree.tmp/.git/info/exclude"
 	mv "$tree.tmp" "$tree"
 fi
 
