@@ -71,11 +71,14 @@ check: deps
 	@scripts/check.sh
 
 clean:
-	@if [ -d build/linux/.git ] && [ "$$(git -C build/linux config series.head)" != \
-		"$$(git -C build/linux rev-parse HEAD)" ]; then \
-		echo "build/linux has commits that are not exported: 'make export' first" >&2; \
-		exit 1; \
-	fi
+	@for tree in build/linux build/qemu; do \
+		if [ -d $$tree/.git ] && [ "$$(git -C $$tree config series.head)" != \
+			"$$(git -C $$tree rev-parse HEAD)" ]; then \
+			echo "$$tree has commits that are not exported: 'make export' or" \
+				"scripts/export-qemu.sh first" >&2; \
+			exit 1; \
+		fi; \
+	done
 	rm -rf build
 
 .PHONY: help deps demo test archs periods fuzz cost qemu bisect import export check clean
