@@ -11,11 +11,7 @@ tree=$BUILD/check/qemu copy=$BUILD/check/export-qemu
 
 say "applying patches/qemu to the base"
 rm -rf "$copy"
-if [ -d "$tree/.git" ]; then	# of an earlier check, which may have failed
-	git -C "$tree" am --abort 2> /dev/null || true
-	git -C "$tree" checkout -qf series
-	git -C "$tree" config --unset series.imported || true
-fi
+forget_import "$tree"
 "$TOP/scripts/import.sh" "$tree" qemu
 "$TOP/scripts/export-qemu.sh" "$tree" "$copy"
 diff -r -x base.pin -x cover-letter.txt "$TOP/patches/qemu" "$copy"

@@ -23,12 +23,7 @@ fi
 
 say "applying patches/ to the base"
 rm -rf "$copy"
-if [ -d "$tree/.git" ]; then	# of an earlier check, which may have failed
-	git -C "$tree" am --abort 2> /dev/null || true
-	git -C "$tree" checkout -qf series
-	git -C "$tree" clean -qfd
-	git -C "$tree" config --unset series.imported || true
-fi
+forget_import "$tree"
 "$TOP/scripts/import.sh" "$tree"
 
 # Another base has other line numbers, and not the base-commit lines.

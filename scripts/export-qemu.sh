@@ -10,18 +10,6 @@ tree=${1:-$QEMU}
 dest=${2:-$TOP/patches/qemu}
 
 cd "$tree"
-[ -z "$(git status --porcelain)" ] ||
-	die "$tree has changes that are not committed"
-[ -n "$(git rev-list base..series)" ] || die "$tree has no series"
-
-mkdir -p "$dest"
-rm -f "$dest"/[0-9]*.patch
-git format-patch -q --zero-commit --no-signature --base=base \
-	--output-directory="$dest" base..series
-if [ "$dest" = "$TOP/patches/qemu" ]; then
-	# What is exported needs no import.
-	git config series.imported \
-		"$(series_key "$(git rev-parse base)" "$dest"/[0-9]*.patch)"
-	git config series.head "$(git rev-parse HEAD)"
-fi
+export_patches "$dest"
+[ "$dest" != "$TOP/patches/qemu" ] || mark_exported "$dest"
 say "$(git rev-list --count base..series) patches in $dest"

@@ -11,14 +11,7 @@ tree=${1:-$LINUX}
 dest=${2:-$TOP}
 
 cd "$tree"
-[ -z "$(git status --porcelain)" ] ||
-	die "$tree has changes that are not committed"
-[ -n "$(git rev-list base..series)" ] || die "$tree has no series"
-
-mkdir -p "$dest/patches"
-rm -f "$dest"/patches/[0-9]*.patch
-git format-patch -q --zero-commit --no-signature --base=base \
-	--output-directory="$dest/patches" base..series
+export_patches "$dest/patches"
 
 # The text above the line "---" is written by hand, the rest is generated.
 cover=$dest/patches/cover-letter.txt
@@ -60,10 +53,5 @@ mv "$list.tmp" "$list"
 find "$dest/kernel" "$dest/tools" "$dest/selftests" "$dest/Documentation" \
 	-type d -empty -delete 2>/dev/null || true
 
-if [ "$dest" = "$TOP" ]; then
-	# What is exported needs no import.
-	git config series.imported \
-		"$(series_key "$(git rev-parse base)" "$dest"/patches/[0-9]*.patch)"
-	git config series.head "$(git rev-parse HEAD)"
-fi
+[ "$dest" != "$TOP" ] || mark_exported "$dest/patches"
 say "$count patches in $dest/patches"

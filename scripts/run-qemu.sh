@@ -13,10 +13,10 @@ name=$1 kernel=$2 initramfs=$3 dir=$4 seconds=${5:-900}
 conf=$TOP/scripts/qemu/$name.conf
 [ -f "$conf" ] || die "no machine '$name' (there is no $conf)"
 . "$conf"
-# "series": our own, see patches/qemu. Its firmware is that of Debian's.
+# "series": our own, see patches/qemu.
 if [ "$qemu" = series ]; then
 	qemu=$("$TOP/scripts/build-qemu.sh")
-	machine+=(-L /usr/share/seabios -L /usr/share/qemu)
+	machine+=("${QEMU_FIRMWARE[@]}")
 fi
 
 rm -rf "$dir"

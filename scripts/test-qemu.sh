@@ -22,7 +22,7 @@ gcc -no-pie -static -nostdlib -Wl,-T"$tests/x86_64/system/kernel.ld" -Wl,--build
 
 run()			# OUTPUT CPU-PROPERTIES
 {
-	timeout 120 "$binary" -L /usr/share/seabios -L /usr/share/qemu -machine pc -m 512 \
+	timeout 120 "$binary" "${QEMU_FIRMWARE[@]}" -machine pc -m 512 \
 		-icount 'shift=0,sleep=off' -seed 1 -nic none -display none -no-reboot \
 		-cpu "max,vendor=GenuineIntel,family=6,model=106,$2" \
 		-chardev "file,id=output,path=$dir/$1" -device 'isa-debugcon,chardev=output' \
@@ -39,7 +39,7 @@ done
 for refused in '-cpu max,vendor=GenuineIntel,pmu=on' \
 	       '-icount shift=0 -cpu max,vendor=AuthenticAMD,pmu=on'; do
 	# shellcheck disable=SC2086 # several options
-	if timeout 10 "$binary" -L /usr/share/seabios -L /usr/share/qemu -machine pc $refused \
+	if timeout 10 "$binary" "${QEMU_FIRMWARE[@]}" -machine pc $refused \
 			-display none < /dev/null > "$dir/refused.log" 2>&1 ||
 	   ! grep -q 'pmu=on needs' "$dir/refused.log"; then
 		die "not refused: $refused ($(cat "$dir/refused.log"))"

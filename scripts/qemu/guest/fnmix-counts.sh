@@ -3,6 +3,7 @@
 # Do the functions of the workload have as many instructions per call as it says?
 # What 100 more calls of a function cost, less what 100 more calls of an empty
 # one do, is exactly that on a machine that counts exactly. KTAP.
+. "$(dirname "$0")/ktap.sh"
 
 # The least of three runs: one may have executed a few instructions more, to
 # start up.
@@ -20,20 +21,14 @@ hundred_calls()		# FUNCTION
 }
 
 list=$(perf test -w fnmix 0 all list)
-echo 'TAP version 13'
-echo "1..$(($(echo "$list" | wc -l) - 1))"
+plan $(($(echo "$list" | wc -l) - 1))
 empty=$(hundred_calls empty)
-nr=0 failed=0
 while read -r name known; do
 	[ "$name" != empty ] || continue
 	# A call of "empty" is one instruction.
 	seen=$(($(hundred_calls "$name") - empty + 100))
-	if [ "$seen" = $((known * 100)) ]; then
-		echo "ok $((++nr)) $name: $known instructions per call"
-	else
-		echo "# 100 calls: $seen instructions instead of $((known * 100))"
-		echo "not ok $((++nr)) $name"
-		failed=1
-	fi
+	echo "# 100 calls of $name: $seen instructions, of $((known * 100))"
+	[ "$seen" = $((known * 100)) ]
+	result $? "$name: $known instructions per call"
 done <<< "$list"
-exit $failed
+exit "$failed"

@@ -3,6 +3,7 @@
 # Do the functions of the workload have as many cycles per call as the model of the
 # emulated CPU gives? For machines with pmu-stalls=on, see target/i386/tcg/system/
 # pmu.c of our QEMU for the costs. KTAP.
+. "$(dirname "$0")/ktap.sh"
 mispredict=16 l1_miss=30 llc_miss=200 int_div=14 fp_div=12 fence=33
 
 events='{cycles,instructions,branch-misses,cpu/event=0xd1,umask=0x08/,cpu/event=0xd1,umask=0x20/}:u'
@@ -12,8 +13,9 @@ events='{cycles,instructions,branch-misses,cpu/event=0xd1,umask=0x08/,cpu/event=
 # those that miss the last level cache.
 counts()		# ROUNDS FUNCTION
 {
-	perf stat -x, -e "$events" -o /tmp/stat perf test -w fnmix "$1" "$2"
-	awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/stat
+	# A file for each of the two that hundred_calls() runs at a time.
+	perf stat -x, -e "$events" -o "/tmp/stat.$1" perf test -w fnmix "$1" "$2"
+	awk -F, '$1 ~ /^[0-9]/ { print $1 }' "/tmp/stat.$1"
 }
 
 hundred_calls()		# FUNCTION
@@ -21,9 +23,7 @@ hundred_calls()		# FUNCTION
 	paste -d ' ' <(counts 100 "$1") <(counts 200 "$1") | awk '{ print $2 - $1 }'
 }
 
-echo 'TAP version 13'
-echo 1..8
-nr=0 failed=0
+plan 8
 mapfile -t empty < <(hundred_calls empty)
 check()			# FUNCTION STALLS-OF-INSTRUCTIONS-PER-CALL
 {
@@ -37,12 +37,8 @@ check()			# FUNCTION STALLS-OF-INSTRUCTIONS-PER-CALL
 	known=$((seen[1] + 100 * $2 + mispredict * seen[2] +
 		l1_miss * (seen[3] - seen[4]) + llc_miss * seen[4]))
 	echo "# $1: ${seen[*]}; $known cycles by the model"
-	if [ "${seen[0]}" = $known ]; then
-		echo "ok $((++nr)) $1"
-	else
-		echo "not ok $((++nr)) $1"
-		failed=1
-	fi
+	[ "${seen[0]}" = $known ]
+	result $? "$1"
 	last=("${seen[@]}")
 }
 
@@ -53,11 +49,7 @@ check fp_div $((2000 * fp_div))
 check barrier $((400 * 2 * fence))
 check mispredict 0
 # Half of its 3000 random branches are predicted by chance.
-if [ $((last[2] / 100)) -gt 1200 ] && [ $((last[2] / 100)) -lt 1800 ]; then
-	echo "ok $((++nr)) mispredicts"
-else
-	echo "not ok $((++nr)) mispredicts"
-	failed=1
-fi
+[ $((last[2] / 100)) -gt 1200 ] && [ $((last[2] / 100)) -lt 1800 ]
+result $? mispredicts
 check cache_miss 0
-exit $failed
+exit "$failed"

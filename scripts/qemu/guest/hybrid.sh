@@ -2,33 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # perf on a machine with the PMUs cpu_core and cpu_atom, of one CPU each: what the
 # documentation of perf says about hybrid CPUs. KTAP.
+. "$(dirname "$0")/ktap.sh"
 
 core=$(cat /sys/bus/event_source/devices/cpu_core/type)
 atom=$(cat /sys/bus/event_source/devices/cpu_atom/type)
 core_cpu=$(cat /sys/devices/cpu_core/cpus) atom_cpu=$(cat /sys/devices/cpu_atom/cpus)
 out=/tmp/hybrid.out data=/tmp/hybrid.data
-nr=0 failed=0
 
-# What is printed is not the kernel's, which the console is searched for.
-show() { sed -e 's/^/# /' -e 's/WARNING/warning/' "$out"; }
-result()		# STATUS WHAT
-{
-	if [ "$1" = 0 ]; then
-		echo "ok $((++nr)) $2"
-	else
-		show
-		echo "not ok $((++nr)) $2"
-		failed=1
-	fi
-}
-
+show() { sed 's/^/# /' "$out"; }
 # The event is there, and counted something.
 counted() { grep -qE "^ +[1-9][0-9,]* +$1( |\$)" "$out"; }
 on_cpu() { taskset $((1 << $1)) "${@:2}"; }
 spin=(perf test -w noploop 0.01)
 
-echo 'TAP version 13'
-echo 1..12
+plan 12
 
 [ "$core_cpu,$atom_cpu" = 0,1 ]
 result $? "CPU 0 is a core, CPU 1 an atom"
@@ -97,4 +84,4 @@ for pmu in cpu_core cpu_atom; do
 		' "$out"
 	result $? "windows of $pmu"
 done
-exit $failed
+exit "$failed"

@@ -2,25 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # On a kernel without the series: perf refuses to record with windows, says why,
 # and leaves no recording. KTAP.
+. "$(dirname "$0")/ktap.sh"
 
-echo 'TAP version 13'
-echo 1..5
-nr=0 failed=0
-log=/tmp/old-kernel.log data=/tmp/old-kernel.data
+plan 5
+out=/tmp/old-kernel.log data=/tmp/old-kernel.data
 sentence='This kernel does not support alternating or jittered sample periods.'
 
 check()			# WHAT PERF-RECORD-OPTIONS...
 {
-	local what=$1 ok=ok
+	local what=$1
 	shift
 	rm -f "$data"
-	if perf record -o "$data" "$@" true > "$log" 2>&1 ||
-	   [ -s "$data" ] || ! grep -qF "$sentence" "$log"; then
-		ok='not ok'
-		failed=1
-	fi
-	sed 's/^/# /' "$log"
-	echo "$ok $((++nr)) $what"
+	! perf record -o "$data" "$@" true > "$out" 2>&1 &&
+		[ ! -s "$data" ] && grep -qF "$sentence" "$out"
+	result $? "$what"
 }
 
 check 'windows' -e 'cycles/period=999700,alt-period=300/u'
@@ -30,12 +25,7 @@ check 'windows, precise' -e 'cycles/period=999700,alt-period=300/P'
 check 'windows of a clock' -e 'task-clock/period=999700,alt-period=30000/'
 
 # An event without them is recorded as ever.
-if perf record -o "$data" -e 'cycles/period=999700/u' perf test -w noploop 0.1 \
-		> "$log" 2>&1 && [ "$(perf script -i "$data" | wc -l)" -gt 10 ]; then
-	echo "ok $((++nr)) ordinary event"
-else
-	sed 's/^/# /' "$log"
-	echo "not ok $((++nr)) ordinary event"
-	failed=1
-fi
-exit $failed
+perf record -o "$data" -e 'cycles/period=999700/u' perf test -w noploop 0.1 \
+	> "$out" 2>&1 && [ "$(perf script -i "$data" | wc -l)" -gt 10 ]
+result $? 'ordinary event'
+exit "$failed"

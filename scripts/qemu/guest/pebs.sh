@@ -2,20 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # PEBS: an ordinary event fills a buffer, and the hardware reloads its period; an
 # event with windows has one record, and one interrupt, at a time. KTAP.
+. "$(dirname "$0")/ktap.sh"
 
 data=/tmp/pebs.data out=/tmp/pebs.out
-nr=0 failed=0
-
-result()		# STATUS WHAT
-{
-	if [ "$1" = 0 ]; then
-		echo "ok $((++nr)) $2"
-	else
-		sed 's/^/# /' "$out"
-		echo "not ok $((++nr)) $2"
-		failed=1
-	fi
-}
 
 nmis() { awk '/NMI:/ { print $2 }' /proc/interrupts; }
 
@@ -38,8 +27,7 @@ count()			# EVENT
 	awk -F, '$1 ~ /^[0-9]/ { print $1 }' /tmp/stat
 }
 
-echo 'TAP version 13'
-echo 1..8
+plan 8
 
 insns=$(count instructions)
 branches=$(count branches)
@@ -75,4 +63,4 @@ alternates 1990 10 && [ "$interrupts" = "$samples" ]
 result $? 'windows of branches, one record at a time'
 [ "$samples" = $((2 * (branches / 2000) + (branches % 2000 >= 1990))) ]
 result $? 'windows of branches: no sample is missing'
-exit $failed
+exit "$failed"
