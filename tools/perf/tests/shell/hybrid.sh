@@ -50,16 +50,38 @@ first_cpu()
 	sed 's/[^0-9].*//' "$sysfs/$1/cpus"
 }
 
-# config PMU: what is in the upper half of the config of its cycles
+# config PMU [EVENT]: the config of a hardware event, or of a cache event, of that PMU
 config()
 {
-	printf '0x%x00000000' "$(cat "$sysfs/$1/type")"
+	printf '0x%x%08x' "$(cat "$sysfs/$1/type")" "${2:-0}"
 }
 
 # on_cpu_of PMU SECONDS
 on_cpu_of()
 {
 	taskset "$(printf '%x' $((1 << $(first_cpu "$1"))))" perf test -w noploop "$2"
+}
+
+test_list()
+{
+	local pmu
+
+	echo "the list of events"
+	for pmu in "${pmus[@]}"; do
+		perf list --unit "$pmu" > "$log" 2>&1
+		grep -q . "$log" || fail "no event of $pmu"
+		perf list > "$log" 2>&1
+		grep -q "^  $pmu/.*Raw event descriptor" "$log" || fail "no descriptor of $pmu"
+	done
+	# The words may be on two lines.
+	tr -s '\n ' ' ' < "$log" > "$dir/words"
+	if ! grep -qE "Unit: ($first|$other)\]" "$dir/words"; then
+		echo "this perf has no table of events for this CPU"
+		return
+	fi
+	for pmu in "${pmus[@]}"; do
+		grep -q "Unit: $pmu\]" "$dir/words" || fail "no description of an event of $pmu"
+	done
 }
 
 test_system_wide()
@@ -108,6 +130,39 @@ test_one_pmu()
 	done
 }
 
+test_raw_and_cache()
+{
+	local pmu
+
+	echo "raw and cache events of one PMU"
+	for pmu in "${pmus[@]}"; do
+		# What is opened; whether the CPU has the event is not the question.
+		perf stat -vv -e "$pmu/r11/" true > "$log" 2>&1
+		grep -q "type  *$(cat "$sysfs/$pmu/type") " "$log" || fail "PMU of a raw event"
+		grep -qE "config +0x11( |\$)" "$log" || fail "config of a raw event"
+		perf stat -vv -e "$pmu/L1-icache-loads/" true > "$log" 2>&1
+		grep -q "config  *$(config "$pmu" 1)" "$log" || fail "config of a cache event"
+	done
+}
+
+test_windows()
+{
+	local pmu
+
+	echo "windows on one PMU"
+	for pmu in "${pmus[@]}"; do
+		perf record -o "$dir/data" -e "$pmu/cycles,period=9700,alt-period=300/u" \
+			taskset "$(printf '%x' $((1 << $(first_cpu "$pmu"))))" \
+			perf test -w noploop 0.01 > "$log" 2>&1 || fail "perf record of $pmu"
+		perf script -i "$dir/data" -F misc,period > "$dir/samples" 2> "$log"
+		awk '
+			{ window = $1 ~ /W/ }
+			$2 != (window ? 300 : 9700) || (NR > 1 && window == last) { exit 1 }
+			{ last = window }
+			END { exit NR < 100 }' "$dir/samples" || fail "samples of $pmu"
+	done
+}
+
 test_defaults()
 {
 	local order
@@ -151,9 +206,12 @@ test_header()
 		fail "name of a PMU"
 }
 
+test_list
 test_system_wide
 test_thread
 test_one_pmu
+test_raw_and_cache
+test_windows
 test_defaults
 test_group
 test_header
