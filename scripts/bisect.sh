@@ -68,6 +68,8 @@ boot()				# prints the number of tests that passed
 status=0 before=''
 while read -r commit; do
 	git -C "$tree" checkout -q --detach "$commit"
+	# Of the commit before, which may be a later one.
+	rm -rf "$tree/out-arm64/selftests"
 	mapfile -t files < <(git -C "$tree" diff --name-only HEAD^ HEAD)
 	archs=() verdict=ok log=$BUILD/bisect.log
 	for file in "${files[@]}"; do
