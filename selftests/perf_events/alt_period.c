@@ -690,8 +690,9 @@ TEST_F(alt_period, ordinary_event)
 	ASSERT_EQ(0, event_open(self, NULL));
 	ASSERT_TRUE(sample_for(self, variant->work, CYCLES));
 	EXPECT_EQ(5000, self->samples[0].period);
-	for (size_t i = 1; i < CYCLES; i++)
+	for (size_t i = 1; i < CYCLES; i++) {
 		ASSERT_EQ(10000, self->samples[i].period) TH_LOG("sample %zu", i);
+	}
 }
 
 /* A new period is in force at once, and so is its label. */
