@@ -178,6 +178,39 @@ static void test_long_interval_pays_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 }
 
+static void test_kept_interval(struct kunit *test)
+{
+	struct perf_event *event;
+	s64 left;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10 });
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	/* Five events past its end the counter is stopped, and the interrupt dropped. */
+	local64_set(&event->hw.period_left, -5);
+	perf_event_keep_interval(event);
+	left = local64_read(&event->hw.period_left);
+	KUNIT_EXPECT_EQ(test, left, 1);
+	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, left, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
+	/* It ends with the next event: the window is whole, the long interval pays. */
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+	KUNIT_EXPECT_TRUE(test, window(event));
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 6);
+	/* One that is not over goes on. */
+	local64_set(&event->hw.period_left, 3);
+	perf_event_keep_interval(event);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
+	KUNIT_EXPECT_EQ(test, event->hw.overrun, 0);
+
+	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
+	local64_set(&event->hw.period_left, -5);
+	perf_event_keep_interval(event);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
+}
+
 static void test_restart(struct kunit *test)
 {
 	struct perf_event *event;
@@ -408,6 +441,7 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_window_longer_than_period),
 	KUNIT_CASE(test_unfinished_interval_goes_on),
 	KUNIT_CASE(test_long_interval_pays_overrun),
+	KUNIT_CASE(test_kept_interval),
 	KUNIT_CASE(test_restart),
 	KUNIT_CASE(test_jitter),
 	KUNIT_CASE(test_events_draw_their_own_numbers),
