@@ -24,6 +24,7 @@ archs_of()			# FILE
 	arch/sparc/*)			echo sparc64 ;;
 	arch/loongarch/*)		echo loongarch64 ;;
 	arch/alpha/*|arch/arc/*|arch/xtensa/*)	cut -d / -f 2 <<< "$1" ;;
+	arch/s390/*)			echo s390x ;;
 	arch/csky/*)			;;
 	drivers/perf/riscv*)		echo riscv64 riscv32 ;;
 	drivers/perf/arm_v*)		echo arm-v7 arm-v6 ;;
@@ -51,7 +52,7 @@ boot()				# prints the number of tests that passed
 	[ ! -e "$tree/kernel/events/period_test.c" ] ||
 		echo 'kunit 60 /guest/kunit.sh perf_period' >> "$list"
 	for name in watermark_signal mmap alt_period_abi alt_period alt_period_bpf \
-			alt_period_fuzz; do
+			alt_period_fuzz inherit_exit hw_type; do
 		[ ! -e "$selftests/$name" ] ||
 			echo "$name 300 /selftests/$name" >> "$list"
 	done
@@ -81,13 +82,13 @@ while read -r commit; do
 		TREE=$tree "$TOP/scripts/compile-archs.sh" "${archs[@]}" > "$log" 2>&1 ||
 			{ verdict='FAILED to compile'; cat "$log" >&2; }
 	fi
-	if printf '%s\n' "${files[@]}" | grep '^tools/perf/' > /dev/null; then
+	if printf '%s\n' "${files[@]}" | grep -E '^tools/(perf|lib|include)/' > /dev/null; then
 		"$TOP/scripts/build-perf.sh" arm64 "$tree" > "$log" 2>&1 ||
 			{ verdict='FAILED to build perf'; tail -n 20 "$log" >&2; }
 	fi
 	tests=$(boot 2> "$log") || { verdict='FAILED to boot or to pass'; tail -n 30 "$log" >&2; }
-	before=$(fingerprint)
-	[ "$verdict" = ok ] || status=1
+	before=$(fingerprint) || before=
+	[ "$verdict" = ok ] || { status=1; before=; }
 	printf '%-8s %-60.60s [%s] %s\n' "$verdict" \
 		"$(git -C "$tree" log -1 --format=%s)" "${archs[*]}" "$tests"
 done < <(git -C "$LINUX" rev-list --reverse "$range")

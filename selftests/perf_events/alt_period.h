@@ -6,8 +6,10 @@
 #define ALT_PERIOD_H
 
 #include <errno.h>
+#include <glob.h>
 #include <linux/perf_event.h>
 #include <linux/hw_breakpoint.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -108,6 +110,61 @@ static inline int read_number(const char *path)
 		number = -1;
 	fclose(file);
 	return number;
+}
+
+/* A list of CPUs in sysfs: "0-3,5". Returns whether there is one. */
+static inline bool read_cpus(const char *path, cpu_set_t *set)
+{
+	FILE *file = fopen(path, "r");
+	int first, last;
+	char c;
+
+	if (!file)
+		return false;
+	CPU_ZERO(set);
+	while (fscanf(file, "%d", &first) == 1) {
+		last = first;
+		c = fgetc(file);
+		if (c == '-' && fscanf(file, "%d", &last) == 1)
+			c = fgetc(file);
+		for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, set);
+		if (c != ',')
+			break;
+	}
+	fclose(file);
+	return true;
+}
+
+/*
+ * Without the type ID of a PMU, a hardware event of a task counts on one of several
+ * core PMUs, whichever it is. Give @attr the ID of the PMU of this CPU, and stay on
+ * its CPUs. Nothing changes where there is one core PMU.
+ */
+static inline void stay_on_core_pmu(struct perf_event_attr *attr)
+{
+	cpu_set_t allowed, cpus;
+	int cpu = sched_getcpu();
+	int type = -1;
+	glob_t files;
+
+	if (cpu < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	    glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &files))
+		return;
+	for (size_t i = 0; type < 0 && i < files.gl_pathc && files.gl_pathc > 1; i++) {
+		char *path = files.gl_pathv[i];
+
+		if (!read_cpus(path, &cpus) || !CPU_ISSET(cpu, &cpus))
+			continue;
+		strcpy(strrchr(path, '/'), "/type");	/* no longer than /cpus */
+		type = read_number(path);
+	}
+	globfree(&files);
+	if (type < 0)
+		return;
+	CPU_AND(&cpus, &cpus, &allowed);
+	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
+		attr->config |= (uint64_t)type << 32;
 }
 
 /* Work that events count. Each call is a step of the work. */

@@ -105,6 +105,8 @@ FIXTURE_SETUP(bpf)
 	attr->disabled = 1;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
+	if (variant->type == PERF_TYPE_HARDWARE)
+		stay_on_core_pmu(attr);
 	if (variant->type == PERF_TYPE_BREAKPOINT) {
 		attr->bp_type = HW_BREAKPOINT_W;
 		attr->bp_addr = (uintptr_t)&watched;

@@ -32,6 +32,9 @@ static int open_task_clock(struct perf_event_attr *attr, int cpu)
 	attr->config = PERF_COUNT_SW_TASK_CLOCK;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->inherit = 1;
+	/* Anybody may. A clock counts the time in the kernel as well. */
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
 	return syscall(SYS_perf_event_open, attr, 0, cpu, -1, 0);
 }
 

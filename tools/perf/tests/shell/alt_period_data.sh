@@ -36,6 +36,10 @@ fail()
 	err=1
 }
 
+# One CPU: the event of each has a sequence of its own.
+cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[^0-9].*//')
+taskset -cp "$cpu" $$ > /dev/null
+
 workload=(perf test -w noploop 0.1)
 
 # "PERIOD FLAG" for each sample, FLAG is W or -. A file, or - for standard input.
