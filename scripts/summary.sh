@@ -56,7 +56,10 @@ for item; do
 			"$verdict" "$(basename "$results")" "$name" \
 			"$ok" "$bad" "$skip" "${note:+ ($note)}"
 		if [ "$bad" != 0 ] && [ -f "$tap" ]; then
-			grep -E '^not ok' "$tap" || tail -n 10 "$tap"
+			# With what each of them said.
+			awk '/^(not )?ok / { if ($1 == "not") { print said $0; bad = 1 } said = ""; next }
+			     /^ *(#|not ok )/ { said = said $0 "\n" }
+			     END { exit !bad }' "$tap" || tail -n 10 "$tap"
 		fi
 		passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	done < "$list"

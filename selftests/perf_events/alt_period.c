@@ -321,6 +321,14 @@ FIXTURE_SETUP(alt_period)
 	 */
 	attr->exclude_kernel = !in_kernel(attr) && !is_clock(attr);
 
+	if (is_clock(attr)) {
+		struct timespec resolution;
+
+		clock_getres(CLOCK_MONOTONIC, &resolution);
+		if (resolution.tv_sec || resolution.tv_nsec > 1000)
+			SKIP(return, "no timers of high resolution");
+	}
+
 	if (variant->uprobe) {
 		int type = read_number("/sys/bus/event_source/devices/uprobe/type");
 
@@ -793,9 +801,7 @@ static void check_frequency(struct __test_metadata *_metadata,
 	ksft_print_msg("%5u Hz, %u windows: %zu samples in %.1f s to settle, then %.1f and %.1f Hz\n",
 		       frequency, windows, first, settle, cycles[0] / time, cycles[1] / time);
 	for (int i = 0; i < 2; i++) {
-		/* One more or less is a matter of when the time began. */
-		EXPECT_GE(0.05 * frequency + 1 / time,
-			  __builtin_fabs(cycles[i] / time - frequency));
+		EXPECT_GE(0.05 * frequency, __builtin_fabs(cycles[i] / time - frequency));
 	}
 	/* No storm: it began with a period of 1. */
 	EXPECT_GE(2 * settle * frequency * (windows + 1) + 1000, first);
@@ -1163,8 +1169,9 @@ static void check_throttled_clock(struct __test_metadata *_metadata,
 	ring_unmap(&ring);
 	close(leader);
 	check_sequence(_metadata, self, 0, self->nr_samples, 0, 0);
-	if (!ring.nr_throttled)
+	if (!ring.nr_throttled && !getenv("ALT_PERIOD_EXACT"))
 		SKIP(return, "this machine keeps up with the leader");
+	ASSERT_LT(0, ring.nr_throttled);
 	ASSERT_LT(10, self->nr_samples);
 }
 

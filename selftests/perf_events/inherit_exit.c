@@ -119,33 +119,29 @@ TEST(enabled_while_inactive)
 	close(fd);
 }
 
-TEST(count_at_exit)
+static void check_complete(struct __test_metadata *_metadata, struct perf_event_attr *attr,
+			   bool exec)
 {
-	struct perf_event_attr attr = {};
 	struct counts added;
-	int fd = open_task_clock(&attr, -1);
+	int fd = open_task_clock(attr, -1);
 
 	ASSERT_GE(fd, 0);
-	count_child(_metadata, fd, false, &added);
+	count_child(_metadata, fd, exec, &added);
 	EXPECT_GE(added.value, LEAST_NS);
 	EXPECT_GE(added.enabled, LEAST_NS);
 	EXPECT_EQ(added.running, added.enabled);
 	close(fd);
 }
 
+TEST(count_at_exit)
+{
+	check_complete(_metadata, &(struct perf_event_attr){}, false);
+}
+
 /* The event is counting when the kernel removes it. */
 TEST(count_at_exec)
 {
-	struct perf_event_attr attr = { .remove_on_exec = 1 };
-	struct counts added;
-	int fd = open_task_clock(&attr, -1);
-
-	ASSERT_GE(fd, 0);
-	count_child(_metadata, fd, true, &added);
-	EXPECT_GE(added.value, LEAST_NS);
-	EXPECT_GE(added.enabled, LEAST_NS);
-	EXPECT_EQ(added.running, added.enabled);
-	close(fd);
+	check_complete(_metadata, &(struct perf_event_attr){ .remove_on_exec = 1 }, true);
 }
 
 TEST_HARNESS_MAIN

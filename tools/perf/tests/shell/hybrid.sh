@@ -81,14 +81,14 @@ test_list()
 	local pmu
 
 	echo "the list of events"
+	perf list > "$dir/list" 2>&1
 	for pmu in "${pmus[@]}"; do
 		perf list --unit "$pmu" > "$log" 2>&1
 		tr -s '\n ' ' ' < "$log" | grep -qE "Unit: $pmu\]| $pmu/" || fail "no event of $pmu"
-		perf list > "$log" 2>&1
-		grep -q "^  $pmu/.*Raw event descriptor" "$log" || fail "no descriptor of $pmu"
+		grep -q "^  $pmu/.*Raw event descriptor" "$dir/list" || fail "no descriptor of $pmu"
 	done
 	# The words may be on two lines.
-	tr -s '\n ' ' ' < "$log" > "$dir/words"
+	tr -s '\n ' ' ' < "$dir/list" > "$dir/words"
 	if ! grep -qE "Unit: ($first|$other)\]" "$dir/words"; then
 		echo "this perf has no table of events for this CPU"
 		return
