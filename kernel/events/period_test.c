@@ -277,8 +277,8 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 		limit = 0;
 	KUNIT_EXPECT_LE_MSG(test, abs(off), limit, "jitter %llu", jitter);
 	/* Both ends are reached, or nearly so. */
-	KUNIT_EXPECT_LE_MSG(test, min - low, jitter / 100, "jitter %llu", jitter);
-	KUNIT_EXPECT_LE_MSG(test, high - max, jitter / 100, "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, min - low, div_u64(jitter, 100), "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, high - max, div_u64(jitter, 100), "jitter %llu", jitter);
 }
 
 static void test_jitter(struct kunit *test)

@@ -1101,6 +1101,39 @@ TEST_F_TIMEOUT(alt_period, inherit, 90)
 	EXPECT_GT(EACH / 2, same);
 }
 
+/*
+ * The timer of a clock goes on in excluded modes, where an interval ends without a
+ * sample. Counts of a window are those since its start, so that is a sample.
+ */
+TEST_F(alt_period, excluded_mode)
+{
+	size_t in_a_row = 0;
+
+	if (!is_clock(&self->attr))
+		SKIP(return, "not even counted in excluded modes");
+
+	self->attr.exclude_kernel = 1;
+	self->attr.alt_sample_count = 2;
+	ASSERT_EQ(0, event_open(self, NULL));
+	ASSERT_TRUE(sample_for(self, call_yield, 3 * CYCLES));
+	for (size_t i = 0; i < self->nr_samples; i++) {
+		if (!self->samples[i].window) {
+			in_a_row = 0;
+			continue;
+		}
+		ASSERT_NE(0, i);
+		in_a_row++;
+		ASSERT_GE(2, in_a_row) TH_LOG("sample %zu", i);
+	}
+	/* Intervals that ended in the kernel are not in the sequence. */
+	for (size_t i = 1, longs = 0; i < self->nr_samples; i++) {
+		longs = self->samples[i].window ? 0 : longs + 1;
+		if (longs > 1)
+			return;
+	}
+	ASSERT_TRUE(false) TH_LOG("no interval ended in the kernel");
+}
+
 /* Two events with the same attr do not share their random numbers. */
 TEST_F(alt_period, jitter_of_two_events_differs)
 {
@@ -1124,11 +1157,12 @@ TEST_F(alt_period, jitter_of_two_events_differs)
 }
 
 /*
- * A clock is throttled with its group, and by the interrupt of another event, that
- * is at any time: no interval of it may be lost, and the timer not hang the CPU.
+ * A software event is throttled with its group, and by the interrupt of another
+ * event, that is at any time: no interval of it may be lost, and the timer of a
+ * clock not hang the CPU.
  */
-static void check_throttled_clock(struct __test_metadata *_metadata,
-				  FIXTURE_DATA(alt_period) *self)
+static void check_throttled_sibling(struct __test_metadata *_metadata,
+				    FIXTURE_DATA(alt_period) *self, void (*work)(void))
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
@@ -1139,7 +1173,7 @@ static void check_throttled_clock(struct __test_metadata *_metadata,
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
-	time_t end = time(NULL) + 5;
+	time_t end = time(NULL) + 2;
 	struct sample sample;
 	struct ring ring;
 	int leader;
@@ -1149,7 +1183,10 @@ static void check_throttled_clock(struct __test_metadata *_metadata,
 	if (leader < 0)
 		SKIP(return, "no leader that is throttled: %s", strerror(errno));
 	ASSERT_EQ(0, ring_map(&ring, leader));
-	self->attr.sample_period = 300000;
+	if (is_clock(&self->attr))
+		self->attr.sample_period = 300000;
+	/* That of the leader would come first. */
+	self->attr.sample_type &= ~PERF_SAMPLE_READ;
 	self->fd = perf_event_open(&self->attr, 0, -1, leader);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, ring_map(&self->ring, self->fd));
@@ -1160,6 +1197,8 @@ static void check_throttled_clock(struct __test_metadata *_metadata,
 		/* System calls, to be interrupted in the kernel. */
 		for (int i = 0; i < 100; i++)
 			sched_yield();
+		for (int i = 0; i < 10; i++)
+			work();
 		while (ring_read(&ring, &sample, 1, false))
 			;
 		collect(self);
@@ -1180,12 +1219,10 @@ TEST_F(alt_period, throttling)
 {
 	time_t end = time(NULL) + SECONDS;
 
-	if (is_clock(&self->attr)) {
-		check_throttled_clock(_metadata, self);
+	if (self->attr.type != PERF_TYPE_HARDWARE) {
+		check_throttled_sibling(_metadata, self, variant->work);
 		return;
 	}
-	if (self->attr.type != PERF_TYPE_HARDWARE)
-		SKIP(return, "nothing but a hardware counter overflows fast enough");
 
 	self->attr.sample_period = 400;
 	ASSERT_EQ(0, event_open(self, NULL));

@@ -76,6 +76,7 @@ struct history {
 	uint64_t lengths[MAX_LENGTHS];	/* every sample_period that it had */
 	unsigned int nr_lengths;	/* more than MAX_LENGTHS: anything goes */
 	bool in_sequence;		/* can the sequence be checked at all? */
+	bool excludes;			/* may an interval end without a sample? */
 	int64_t next;			/* interval: 0 is the long one, -1 unknown */
 	uint64_t epoch;			/* ...and it is unknown in another epoch */
 	bool restarts;			/* what is read now is not in sequence */
@@ -580,13 +581,11 @@ static void add_history(struct event *e)
 	h->jitter = attr->sample_jitter;
 	h->count = attr->alt_sample_count ?: 1;
 	add_length(h, attr->sample_period);
-	/*
-	 * An interval of a clock may end in an excluded mode, without a sample.
-	 * The tasks that inherit an event have a sequence each.
-	 */
-	h->in_sequence = h->alternating && !attr->inherit &&
-			 !((is_clock(e->kind) || e->kind == OTHER) &&
-			   (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle));
+	/* The tasks that inherit an event have a sequence each. */
+	h->in_sequence = h->alternating && !attr->inherit;
+	/* Of a clock one may end in an excluded mode; a long one follows. */
+	h->excludes = (is_clock(e->kind) || e->kind == OTHER) &&
+		      (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle);
 	h->next = -1;
 }
 
@@ -635,6 +634,8 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 			h->next = 1;
 		return;
 	}
+	if (!window && h->excludes)
+		h->next = 0;
 	if (window != !!h->next) {
 		complain("%s (event %llu): %s instead of interval %lld of 0 to %u",
 			 kind_names[h->kind], (unsigned long long)h->id,

@@ -120,14 +120,25 @@ static struct perf_event_attr attr_of(const struct event *event, uint32_t id)
 }
 
 /* The file descriptor, or the error as a negative number */
+static int open_attr(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = perf_event_open(attr, pid, cpu, -1);
+
+	/* Some PMUs cannot exclude anything. */
+	if (fd < 0 && errno == EINVAL) {
+		attr->exclude_kernel = 0;
+		attr->exclude_hv = 0;
+		fd = perf_event_open(attr, pid, cpu, -1);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
 {
 	struct perf_event_attr attr = attr_of(event, id);
-	int fd;
 
 	attr.inherit = inherit;
-	fd = perf_event_open(&attr, pid, cpu, -1);
-	return fd < 0 ? -errno : fd;
+	return open_attr(&attr, pid, cpu);
 }
 
 static int try_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
@@ -237,6 +248,7 @@ static void check_id(struct __test_metadata *_metadata, uint32_t id, const struc
 	if (served == -1)		/* none of its CPUs is usable */
 		return;
 	/* The PMU has the event or not, but not here so and there so. */
+	EXPECT_NE(-2, any) TH_LOG("%s, id %x", event->name, id);
 	EXPECT_EQ(any, served) TH_LOG("%s, id %x", event->name, id);
 	if (event->everywhere) {
 		EXPECT_EQ(0, any) TH_LOG("%s, id %x", event->name, id);
@@ -337,7 +349,7 @@ TEST_F(hw_type, counts)
 		SKIP(return, "no core PMU");
 
 	for (unsigned int i = 0; i < nr_pmus; i++) {
-		if (!pmus[i].core)
+		if (!can_run_on(&pmus[i]))
 			continue;
 		for_each_cpu(cpu) {
 			int fd = open_event(&events[0], pmus[i].type, 0, -1, false);
@@ -369,7 +381,7 @@ TEST_F(hw_type, inherit)
 		SKIP(return, "no core PMU");
 
 	for (unsigned int i = 0; i < nr_pmus; i++) {
-		for (int served = 0; pmus[i].core && served < 2; served++) {
+		for (int served = 0; can_run_on(&pmus[i]) && served < 2; served++) {
 			int cpu = find_cpu(&pmus[i], served);
 			uint64_t count;
 			int fd;
@@ -409,7 +421,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 	struct ring rings[MAX_PMUS] = {};
 	size_t nr[MAX_PMUS] = {};
 	int fds[MAX_PMUS];
-	unsigned int moves = 0;
+	unsigned int moves = 0, opened = 0;
 	time_t end = time(NULL) + 20;
 	bool enough = false;
 
@@ -427,10 +439,15 @@ TEST_F(hw_type, windows_on_all_pmus)
 		/* No two are the same, or a mix-up could hide. */
 		attr.sample_period = 99700 + 100 * i;
 		attr.alt_sample_period = 3000 + 100 * i;
-		fds[i] = perf_event_open(&attr, 0, -1, -1);
+		fds[i] = open_attr(&attr, 0, -1);
+		if (fds[i] == -EOPNOTSUPP || fds[i] == -ENOENT)
+			continue;	/* has no interrupt, or cannot sample this */
 		ASSERT_LE(0, fds[i]);
 		ASSERT_EQ(0, ring_map(&rings[i], fds[i]));
+		opened++;
 	}
+	if (!opened)
+		SKIP(return, "no core PMU supports alternating sample periods");
 
 	while (!enough && time(NULL) <= end) {
 		if (!move_to(moves++ % MAX_CPUS))
@@ -439,7 +456,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 			spin_a_while();
 		enough = true;
 		for (unsigned int i = 0; i < nr_pmus; i++) {
-			if (!can_run_on(&pmus[i]))
+			if (!rings[i].page)
 				continue;
 			nr[i] += ring_read(&rings[i], &samples[i][nr[i]],
 					   ARRAY_SIZE(samples[i]) - nr[i], false);
@@ -448,7 +465,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 	}
 
 	for (unsigned int i = 0; i < nr_pmus; i++) {
-		if (!can_run_on(&pmus[i]))
+		if (!rings[i].page)
 			continue;
 		ASSERT_LE(2 * CYCLES, nr[i]) TH_LOG("%s", pmus[i].name);
 		EXPECT_EQ(0, rings[i].nr_lost);

@@ -230,10 +230,8 @@ static bool is_event_name(const char *name, const char *event)
 }
 
 /*
- * Not evsel__match(), as whether the config has the type of a PMU in its upper
- * half depends on the machine of the recording and not on this one. A PMU that
- * has an event of that name in sysfs, as on x86, gives it another type: then
- * the name is all that a recording tells.
+ * Any PMU will do. One that has an event of that name in sysfs, as on x86, gives
+ * it another type: then the name is all that a recording tells.
  */
 static int evsel__fnstat_role(struct evsel *evsel)
 {

@@ -7,7 +7,7 @@
 out=/tmp/hybrid.out data=/tmp/hybrid.data
 spin=(perf test -w noploop 0.01)
 
-plan 5
+plan 6
 for pmu in cpu_core cpu_atom; do
 	on_cpu=(taskset $((1 << $(cat /sys/devices/$pmu/cpus))))
 
@@ -33,4 +33,11 @@ done
 perf stat -x, -a -e cpu_atom/L1-icache-loads/ sleep 0.01 > "$out" 2>&1
 awk -F, '/cpu_atom/ && $1 > 0 { nr++ } END { exit nr != 1 }' "$out"
 result $? "a cache event of cpu_atom"
+
+# A task that has an event of cpu_atom can fork while that PMU has no CPU.
+online=/sys/devices/system/cpu/cpu$(cat /sys/devices/cpu_atom/cpus)/online
+perf stat -e cycles bash -c "echo 0 > $online; (echo forked)" > "$out" 2>&1
+echo 1 > "$online"
+grep -q '^forked' "$out"
+result $? "fork with a PMU offline"
 exit "$failed"

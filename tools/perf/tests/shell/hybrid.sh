@@ -217,15 +217,21 @@ test_group()
 # A recording is read with the PMUs in its header, not those of this machine.
 test_header()
 {
+	local input there=${other//[a-z]/x}
+
 	echo "the PMUs of a recording"
 	perf record -o "$dir/data" -e cycles/period=1000000/u true > "$log" 2>&1 || fail "record"
+	perf record -o - -e cycles/period=1000000/u true > "$dir/pipe" 2> "$log" || fail "record to a pipe"
 	# The name of the PMU in its header, where the sizes stay the same.
-	sed "s/$other/${other//[a-z]/x}/g" "$dir/data" > "$dir/other"
-	perf evlist -v -i "$dir/other" > "$log" 2>&1
-	grep -q "config: $(config "$other") (${other//[a-z]/x}/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
-		fail "name of a PMU that is not here"
-	grep -q "config: $(config "$first") ($first/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
-		fail "name of a PMU"
+	sed -i "s/$other/$there/g" "$dir/data" "$dir/pipe"
+	for input in "$dir/data" -; do
+		perf evlist -v -i "$input" < "$dir/pipe" > "$log" 2>&1
+		grep -q "config: $(config "$other") ($there/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
+			fail "name of a PMU that is not here"
+		grep -q "config: $(config "$first") ($first/PERF_COUNT_HW_CPU_CYCLES/)" "$log" ||
+			fail "name of a PMU"
+		grep -q "^$there/.*cycles" "$log" || fail "name of an event"
+	done
 }
 
 test_list
