@@ -130,11 +130,21 @@ static void open_and_close(unsigned int n)
 	}
 }
 
-/* The time of each step of @work, with an event of @attr unless that is NULL. */
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t time_a = *(uint64_t *)a, time_b = *(uint64_t *)b;
+
+	return time_a < time_b ? -1 : time_a > time_b;
+}
+
+/*
+ * The time of each step of @work, with an event of @attr unless that is NULL: the
+ * median, for the scheduler may choose another order in a few runs.
+ */
 static void measure_steps(const char *what, struct perf_event_attr *attr,
 			  void (*work)(unsigned int))
 {
-	uint64_t shortest = UINT64_MAX;
+	uint64_t times[RUNS];
 	struct perf_event_attr copy;
 	int fd = -1;
 
@@ -146,13 +156,10 @@ static void measure_steps(const char *what, struct perf_event_attr *attr,
 			return;
 		}
 	}
-	for (int i = 0; i < RUNS; i++) {
-		uint64_t time = run(fd, work, STEPS);
-
-		if (time < shortest)
-			shortest = time;
-	}
-	printf("%-44s %8.1f ns\n", what, (double)shortest / STEPS);
+	for (int i = 0; i < RUNS; i++)
+		times[i] = run(fd, work, STEPS);
+	qsort(times, RUNS, sizeof(times[0]), compare_times);
+	printf("%-44s %8.1f ns\n", what, (double)times[RUNS / 2] / STEPS);
 	if (attr)
 		close(fd);
 }
