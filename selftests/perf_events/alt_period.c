@@ -1115,7 +1115,7 @@ TEST_F_TIMEOUT(alt_period, inherit, 90)
  */
 TEST_F(alt_period, excluded_mode)
 {
-	size_t in_a_row = 0;
+	size_t in_a_row = 0, cut_short = 0;
 
 	if (!is_clock(&self->attr))
 		SKIP(return, "not even counted in excluded modes");
@@ -1125,21 +1125,16 @@ TEST_F(alt_period, excluded_mode)
 	ASSERT_EQ(0, event_open(self, NULL));
 	ASSERT_TRUE(sample_for(self, call_yield, 3 * CYCLES));
 	for (size_t i = 0; i < self->nr_samples; i++) {
-		if (!self->samples[i].window) {
+		if (self->samples[i].window) {
+			ASSERT_NE(0, i);
+			ASSERT_GE(2, ++in_a_row) TH_LOG("sample %zu", i);
+		} else {
+			cut_short += i && in_a_row < 2;
 			in_a_row = 0;
-			continue;
 		}
-		ASSERT_NE(0, i);
-		in_a_row++;
-		ASSERT_GE(2, in_a_row) TH_LOG("sample %zu", i);
 	}
-	/* Intervals that ended in the kernel are not in the sequence. */
-	for (size_t i = 1, longs = 0; i < self->nr_samples; i++) {
-		longs = self->samples[i].window ? 0 : longs + 1;
-		if (longs > 1)
-			return;
-	}
-	ASSERT_TRUE(false) TH_LOG("no interval ended in the kernel");
+	/* Some intervals ended in the kernel. */
+	ASSERT_LT(0, cut_short);
 }
 
 /* Two events with the same attr do not share their random numbers. */
