@@ -7,7 +7,7 @@
 # make test      check the series and run all tests, or with MACHINES="NAME ..."
 #                those of these machines (arm64 arm64-up arm64-base arm64-hybrid
 #                arm64-debug riscv64 x86_64 x86_64-intel x86_64-hybrid
-#                x86_64-stalls, see scripts/qemu)
+#                x86_64-stalls, see machines)
 # make archs     compile perf core and the PMU drivers for all architectures, or
 #                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
 # make periods   print how data size and throttling depend on the period
@@ -33,18 +33,18 @@ deps:
 	@scripts/deps.sh
 
 demo: deps
-	@scripts/bench.sh arm64-up scripts/qemu/demo.tests $(RESULTS)/demo
+	@scripts/run.sh arm64-up machines/demo.tests $(RESULTS)/demo
 	@cat $(RESULTS)/demo/report.tap
-	@scripts/summary.sh scripts/qemu/demo.tests=$(RESULTS)/demo
+	@scripts/summary.sh machines/demo.tests=$(RESULTS)/demo
 
 test: deps check
 	@scripts/test.sh $(MACHINES)
 
 archs: deps
-	@scripts/compile-archs.sh $(ARCHS)
+	@scripts/archs.sh $(ARCHS)
 
 periods: deps
-	@scripts/bench.sh arm64-up scripts/qemu/periods.tests $(RESULTS)/periods
+	@scripts/run.sh arm64-up machines/periods.tests $(RESULTS)/periods
 	@cat $(RESULTS)/periods/periods.tap
 
 fuzz: deps
@@ -52,11 +52,11 @@ fuzz: deps
 
 cost: deps
 	@scripts/test.sh arm64-up arm64-base
-	@scripts/layout.sh
+	@scripts/struct-sizes.sh
 
 qemu: deps
 	@scripts/check-qemu.sh
-	@scripts/test-qemu.sh
+	@scripts/qemu-test.sh
 
 bisect: deps
 	@scripts/bisect.sh

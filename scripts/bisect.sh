@@ -8,7 +8,7 @@
 # exist by then pass. Prints a line for each commit.
 . "$(dirname "$0")/common.sh"
 
-"$TOP/scripts/import.sh"
+"$TOP/scripts/series/import.sh" linux
 range=${1:-base..series}
 tree=$BUILD/bisect
 [ -e "$tree/.git" ] ||
@@ -45,8 +45,8 @@ boot()				# prints the number of tests that passed
 	local kernel selftests list=$BUILD/bisect.tests name results=$BUILD/results/bisect
 	local files
 
-	kernel=$("$TOP/scripts/build-kernel.sh" arm64 "$tree") || return 1
-	selftests=$("$TOP/scripts/build-selftests.sh" arm64 "$tree") || return 1
+	kernel=$("$TOP/scripts/build/kernel.sh" arm64 "$tree") || return 1
+	selftests=$("$TOP/scripts/build/selftests.sh" arm64 "$tree") || return 1
 	[ "$(fingerprint)" != "$before" ] || { echo 'as before'; return 0; }
 	: > "$list"
 	[ ! -e "$tree/kernel/events/period_test.c" ] ||
@@ -56,10 +56,10 @@ boot()				# prints the number of tests that passed
 		[ ! -e "$selftests/$name" ] ||
 			echo "$name 300 /selftests/$name" >> "$list"
 	done
-	files=("$selftests=selftests" "$TOP/scripts/qemu/guest=guest")
-	"$TOP/scripts/build-initramfs.sh" arm64 "$list" "$BUILD/initramfs/bisect.cpio.gz" \
+	files=("$selftests=selftests" "$TOP/machines/guest=guest")
+	"$TOP/scripts/build/initramfs.sh" arm64 "$list" "$BUILD/initramfs/bisect.cpio.gz" \
 		"${files[@]}" || return 1
-	"$TOP/scripts/run-qemu.sh" arm64-up "$kernel" "$BUILD/initramfs/bisect.cpio.gz" \
+	"$TOP/scripts/boot.sh" arm64-up "$kernel" "$BUILD/initramfs/bisect.cpio.gz" \
 		"$results" || return 1
 	"$TOP/scripts/summary.sh" "$list=$results" > "$results/summary" ||
 		{ cat "$results/summary" >&2; return 1; }
@@ -79,11 +79,11 @@ while read -r commit; do
 	done
 	if [ ${#archs[@]} -gt 0 ]; then
 		mapfile -t archs < <(printf '%s\n' "${archs[@]}" | sort -u)
-		TREE=$tree "$TOP/scripts/compile-archs.sh" "${archs[@]}" > "$log" 2>&1 ||
+		TREE=$tree "$TOP/scripts/archs.sh" "${archs[@]}" > "$log" 2>&1 ||
 			{ verdict='FAILED to compile'; cat "$log" >&2; }
 	fi
 	if printf '%s\n' "${files[@]}" | grep -E '^tools/(perf|lib|include)/' > /dev/null; then
-		"$TOP/scripts/build-perf.sh" arm64 "$tree" > "$log" 2>&1 ||
+		"$TOP/scripts/build/perf.sh" arm64 "$tree" > "$log" 2>&1 ||
 			{ verdict='FAILED to build perf'; tail -n 20 "$log" >&2; }
 	fi
 	tests=$(boot 2> "$log") || { verdict='FAILED to boot or to pass'; tail -n 30 "$log" >&2; }

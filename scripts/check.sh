@@ -12,7 +12,7 @@ tree=$BUILD/check/linux copy=$BUILD/check/export
 
 say "shellcheck"
 mapfile -t scripts < <(cd "$TOP" && git ls-files -co --exclude-standard \
-	'*.sh' '*.conf' scripts/qemu/init .ci/run patches/base.pin)
+	'*.sh' '*.conf' machines/init .ci/run patches/base.pin)
 (cd "$TOP" && shellcheck "${scripts[@]}")
 
 # What the work tree has and patches/ has not would be left out.
@@ -37,7 +37,7 @@ if [ "$pinned" = "$(git -C "$tree" rev-parse base)" ]; then
 	done < "$copy/patches/files"
 	while read -r file; do
 		case $file in
-		kernel/configs/*|kernel/dts/*) continue ;;	# of the test machines
+		machines/configs/*|machines/dts/*) continue ;;	# of the test machines
 		esac
 		[ -e "$copy/$file" ] || die "$file is not created by the series"
 	done < <(cd "$TOP" && git ls-files kernel tools selftests Documentation)

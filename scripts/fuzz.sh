@@ -23,7 +23,7 @@ lists=()
 for name in "${machines[@]}"; do
 	results=$BUILD/results/fuzz-$name
 	say "$operations operations with seed $seed on $name"
-	"$TOP/scripts/bench.sh" "$name" "$list" "$results" $((seconds + 120)) ||
+	"$TOP/scripts/run.sh" "$name" "$list" "$results" $((seconds + 120)) ||
 		warn "$name did not run as it should"
 	grep -v '^# operation' "$results/fuzz.tap" || true
 	lists+=("$list=$results")

@@ -11,11 +11,11 @@ machines=("$@")
 
 lists=()
 for name in "${machines[@]}"; do
-	list=$TOP/scripts/qemu/$name.tests results=$BUILD/results/$name
-	[ -f "$list" ] || die "no machine '$name' with tests in scripts/qemu"
+	list=$TOP/machines/$name.tests results=$BUILD/results/$name
+	[ -f "$list" ] || die "no machine '$name' with tests in machines"
 	lists+=("$list=$results")
 	# What did not run because of this is counted as failed by the summary.
-	"$TOP/scripts/bench.sh" "$name" "$list" "$results" ||
+	"$TOP/scripts/run.sh" "$name" "$list" "$results" ||
 		warn "$name did not run as it should"
 done
 

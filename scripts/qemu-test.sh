@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: test-qemu.sh
+# usage: qemu-test.sh
 #
 # Run the test that our QEMU has of its performance counters, without a kernel,
 # with and without stalls, and each twice: both runs print the same.
 . "$(dirname "$0")/common.sh"
 
-binary=$("$TOP/scripts/build-qemu.sh")
+binary=$("$TOP/scripts/build/qemu.sh")
 tests=$QEMU/tests/tcg
 dir=$BUILD/results/qemu-pmu
 rm -rf "$dir"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: build-selftests.sh ARCH [TREE]
+# usage: selftests.sh ARCH [TREE]
 #
 # Build the perf_events selftests of TREE (default: build/linux) for ARCH,
 # static, and print the directory they are installed in.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 arch=${1:?ARCH}
 tree=${2:-$LINUX}
@@ -14,7 +14,7 @@ use_arch "$arch"
 # libelf and zlib are for libbpf. What is there for riscv64 is of a later Debian.
 bpf=
 if [ "$arch" != riscv64 ]; then
-	sysroot=$("$TOP/scripts/sysroot.sh" "$arch")
+	sysroot=$("$TOP/scripts/build/sysroot.sh" "$arch")
 	flags=(USERCFLAGS="-I$sysroot/usr/include -I$sysroot/usr/include/$multiarch"
 		USERLDFLAGS="-static -L$sysroot/usr/lib/$multiarch")
 	[ ! -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.c" ] ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: layout.sh
+# usage: struct-sizes.sh
 #
 # Print the sizes of the structs that the series touches, on the base and with
 # it, and where the series' members of struct hw_perf_event are (arm64).
@@ -13,7 +13,7 @@ object()			# TREE
 {
 	local make=(make -s -C "$1" O=out-layout ARCH=arm64 CC="ccache ${CROSS_COMPILE}gcc"
 		KCFLAGS=-g -j"$JOBS")
-	local config=$TOP/kernel/configs/archs/arm64.config
+	local config=$TOP/machines/configs/archs/arm64.config
 
 	mkdir -p "$1/out-layout"
 	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig >&2

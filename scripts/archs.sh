@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: compile-archs.sh [NAME...]
+# usage: archs.sh [NAME...]
 #
 # Compile perf core and the PMU drivers of build/linux for all architectures in
 # archs.table, or those given, with W=1 and sparse, and print a line for each:
@@ -78,8 +78,8 @@ check()				# prints the verdict
 }
 
 tree=${TREE:-$LINUX}
-[ -n "${TREE:-}" ] || "$TOP/scripts/import.sh"
-sparse=$("$TOP/scripts/sparse.sh")
+[ -n "${TREE:-}" ] || "$TOP/scripts/series/import.sh" linux
+sparse=$("$TOP/scripts/build/sparse.sh")
 status=0
 for name in "${names[@]}"; do
 	row=$(awk -v name="$name" '$1 == name' "$table")
@@ -91,7 +91,7 @@ for name in "${names[@]}"; do
 		IFS=, read -ra packages <<< "$packages"
 		install_packages "${packages[@]}"
 		read -ra targets <<< "$targets"
-		config=$TOP/kernel/configs/archs/$name.config
+		config=$TOP/machines/configs/archs/$name.config
 		verdict=$(check) || status=1
 		: "${verdict:=failed}"
 	fi

@@ -5,7 +5,7 @@
 # Unpack the Debian packages that the test machine of ARCH needs (libraries to
 # link perf with, busybox) below the cache and print the directory. Nothing is
 # installed, so that ARCH need not be that of this machine.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 use_arch "${1:?ARCH}"
 packages=(busybox-static bash-static)

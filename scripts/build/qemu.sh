@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: build-qemu.sh
+# usage: qemu.sh
 #
 # Build the QEMU of build/qemu (made from patches/qemu if it is not there), small:
 # x86_64, the machine "pc", software emulation, and print the path of the binary.
 # What was built from the same source before is taken from the cache.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 # The firmware is that of Debian's QEMU.
 install_packages ccache gcc libc6-dev libglib2.0-dev make ninja-build patch pkg-config \
 	python3 qemu-system-data seabios zlib1g-dev
-"$TOP/scripts/import.sh" "$QEMU" qemu
+"$TOP/scripts/series/import.sh" qemu
 
 # Debian 12's meson is too old.
 meson()

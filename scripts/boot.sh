@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: run-qemu.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]
+# usage: boot.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]
 #
-# Boot KERNEL with INITRAMFS on the MACHINE that scripts/qemu/MACHINE.conf
+# Boot KERNEL with INITRAMFS on the MACHINE that machines/MACHINE.conf
 # describes, and collect in the directory RESULTS what its init sends, and the
 # console in console.log. Fails if the machine does not get to its end within
 # SECONDS (default 900); what the tests said is for summary.sh to judge.
 . "$(dirname "$0")/common.sh"
 
-[ $# -ge 4 ] || die "usage: run-qemu.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]"
+[ $# -ge 4 ] || die "usage: boot.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]"
 name=$1 kernel=$2 initramfs=$3 dir=$4 seconds=${5:-900}
-conf=$TOP/scripts/qemu/$name.conf
+conf=$TOP/machines/$name.conf
 [ -f "$conf" ] || die "no machine '$name' (there is no $conf)"
 . "$conf"
 # "series": our own, see patches/qemu.
 if [ "$qemu" = series ]; then
-	qemu=$("$TOP/scripts/build-qemu.sh")
+	qemu=$("$TOP/scripts/build/qemu.sh")
 	machine+=("${QEMU_FIRMWARE[@]}")
 fi
 

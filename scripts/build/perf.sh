@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: build-perf.sh ARCH [TREE]
+# usage: perf.sh ARCH [TREE]
 #
 # Build a static perf for ARCH from TREE (default: build/linux) and print its
 # path. It has what the test machines need: symbols, tracepoints, and the events of
 # their CPUs.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 arch=${1:?ARCH}
 tree=${2:-$LINUX}
 out=$tree/out-perf-$arch
 
 use_arch "$arch"
-sysroot=$("$TOP/scripts/sysroot.sh" "$arch")
+sysroot=$("$TOP/scripts/build/sysroot.sh" "$arch")
 lib=$sysroot/usr/lib/$multiarch
 mkdir -p "$out"
 

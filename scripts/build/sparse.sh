@@ -5,7 +5,7 @@
 # Print the path of a sparse that checks this kernel: that of Debian 12 is too old
 # for it, and the kernel's makefiles skip the check then. Builds Debian's current
 # one, once.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../common.sh"
 
 dir=$CACHE/sparse
 if [ ! -x "$dir/sparse" ]; then

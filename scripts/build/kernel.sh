@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: build-kernel.sh ARCH [TREE [FRAGMENT]]
+# usage: kernel.sh ARCH [TREE [FRAGMENT]]
 #
 # Build the test kernel for ARCH (arm64, riscv64, x86_64) from TREE (default:
 # build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
-# kernel/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
-. "$(dirname "$0")/common.sh"
+# machines/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
+. "$(dirname "$0")/../common.sh"
 
 arch=${1:?ARCH}
 tree=${2:-$LINUX}
 fragment=${3:-}
 out=$tree/out-$arch${fragment:+-$fragment}
-configs=$TOP/kernel/configs
+configs=$TOP/machines/configs
 
 kernel_make()
 {
