@@ -1,84 +1,121 @@
 # SPDX-License-Identifier: GPL-2.0
-# Every target installs what it needs. KERNEL_TREE=DIRECTORY: a kernel source
-# tree to use as base instead of the Debian package in patches/base.pin.
 #
 # make demo      record a workload with windows on an emulated machine, and
 #                print the metrics of its functions
-# make test      check the series and run all tests, or with MACHINES="NAME ..."
-#                those of these machines (arm64 arm64-up arm64-base arm64-hybrid
-#                arm64-debug riscv64 x86_64 x86_64-intel x86_64-hybrid
-#                x86_64-stalls, see machines)
+# make test      run all tests and checks: "N passed, N failed, N skipped"
+#                MACHINES="NAME ..."  those of these machines
+#                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
+#                a selftest those with FILTER in their TAP names, for example
+#                TEST=alt_period.cycles.jitter
+# make shell     a shell on a test machine: MACHINES=NAME
+# make fuzz      throw OPERATIONS= (5000000) random operations with SEED= at the
+#                kernels of MACHINES= (arm64-debug: KASAN and lockdep), or with
+#                PLAIN=1 operations without alternating periods
 # make archs     compile perf core and the PMU drivers for all architectures, or
-#                with ARCHS="NAME ..." for those of these (see scripts/archs.table)
+#                with ARCHS="NAME ..." for these, see scripts/archs.table
 # make periods   print how data size and throttling depend on the period
-# make fuzz      throw OPERATIONS= (5000000) random operations with SEED= at a
-#                kernel with KASAN and lockdep, or those of MACHINES="NAME ..."
 # make cost      print what a sample, a context switch and opening an event cost,
 #                and how large the structs are, on the base and with the series
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
+#
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
-# make check     apply, compare and lint the series
+# make check     apply, compare and lint the patches
+# make mail      write build/mail/TOPIC for git send-email: TOPIC=NAME
+#                SIGNOFF='NAME <MAIL>'
+#                All four: TREE=qemu for patches/qemu and build/qemu
+# make lint      lint the scripts and the plain files, and test the scripts, in
+#                seconds
+# make cache     print what is cached, and how large it is
+# make clean-cache   remove that
 # make clean     remove build/
+#
+# For all of them:
+#   KERNEL_TREE=DIRECTORY  the kernel source tree to use as base, instead of the
+#                          Debian package in patches/base.pin
+#   JOBS=N                 jobs at the same time (default: as many as CPUs)
+#   CMDLINE="OPTION ..."   more options for the kernels of test machines
+#   XDG_CACHE_HOME=DIRECTORY  the cache is in perf-windows there (~/.cache)
+# With UPDATE_PINS=1, what is downloaded from Debian is pinned to today's versions.
+#
+# Each target installs what it needs and this machine misses (apt, as root or
+# with sudo). Builds leave what they say in build/log.
 
 RESULTS := build/results
-export KERNEL_TREE
+TREE ?= linux
+export KERNEL_TREE JOBS CMDLINE TEST OPERATIONS SEED PLAIN SIGNOFF UPDATE_PINS XDG_CACHE_HOME
+# An empty one would not be the default.
+unexport $(foreach name,JOBS XDG_CACHE_HOME,$(if $($(name)),,$(name)))
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | tail -n +2
+	@sed -n '2,/^$$/{ s/^#$$//p; s/^# //p }' Makefile | tail -n +2
+	@echo 'Machines (machines/NAME.conf, and NAME.tests with its tests):'
+	@cd machines && for conf in *.conf; do \
+		printf '  %-14s %s\n' $${conf%.conf} \
+			"$$(sed -n '1s/^# //p' $$conf)"; \
+	done
 
-deps:
-	@scripts/deps.sh
-
-demo: deps
+demo:
 	@scripts/run.sh arm64-up machines/demo.tests $(RESULTS)/demo
 	@cat $(RESULTS)/demo/report.tap
 	@scripts/summary.sh machines/demo.tests=$(RESULTS)/demo
 
-test: deps check
+test:
 	@scripts/test.sh $(MACHINES)
 
-archs: deps
+shell:
+	@scripts/shell.sh $(MACHINES)
+
+archs:
 	@scripts/archs.sh $(ARCHS)
 
-periods: deps
+periods:
 	@scripts/run.sh arm64-up machines/periods.tests $(RESULTS)/periods
 	@cat $(RESULTS)/periods/periods.tap
 
-fuzz: deps
+fuzz:
 	@scripts/fuzz.sh $(MACHINES)
 
-cost: deps
-	@scripts/test.sh arm64-up arm64-base
+cost:
+	@TEST='streams sample_cost' scripts/test.sh arm64-up arm64-base
+	@scripts/compare.sh arm64-base arm64-up
 	@scripts/struct-sizes.sh
 
-qemu: deps
-	@scripts/check-qemu.sh
+qemu:
+	@scripts/series/check.sh qemu
 	@scripts/qemu-test.sh
 
-bisect: deps
+bisect:
 	@scripts/bisect.sh
 
-import: deps
-	@scripts/import.sh
+import export check:
+	@scripts/series/$@.sh $(TREE)
 
-export:
-	@scripts/export.sh
+mail:
+	@scripts/series/mail.sh $(TOPIC)
 
-check: deps
-	@scripts/check.sh
+lint:
+	@scripts/lint.sh
+	@scripts/tests/run.sh
+
+cache:
+	@scripts/cache.sh
+
+clean-cache:
+	@scripts/cache.sh clean
 
 clean:
 	@for tree in build/linux build/qemu; do \
 		if [ -d $$tree/.git ] && [ "$$(git -C $$tree config series.head)" != \
 			"$$(git -C $$tree rev-parse HEAD)" ]; then \
-			echo "$$tree has commits that are not exported: 'make export' or" \
-				"scripts/export-qemu.sh first" >&2; \
+			echo "$$tree has commits that are not exported: 'make export" \
+				"TREE=$${tree#build/}' first" >&2; \
 			exit 1; \
 		fi; \
 	done
 	rm -rf build
 
-.PHONY: help deps demo test archs periods fuzz cost qemu bisect import export check clean
+.PHONY: help demo test shell archs periods fuzz cost qemu bisect import export check mail \
+	lint cache clean-cache clean

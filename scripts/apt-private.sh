@@ -9,7 +9,9 @@
 # With APT_TYPE=deb-src it sees the source packages.
 . "$(dirname "$0")/common.sh"
 
-[ $# -ge 4 ] || die "usage: apt-private.sh NAME SUITE ARCH COMMAND..."
+[ $# -ge 4 ] || usage
+command -v apt-get > /dev/null ||
+	die "packages of Debian $2 are needed, and this machine has no apt-get to fetch them"
 name=$1 suite=$2 arch=$3
 shift 3
 
@@ -19,10 +21,18 @@ touch "$dir/status"
 
 # The mirror: where the machine gets "main" of Debian itself, not of an
 # add-on archive such as security or backports.
-# shellcheck disable=SC2016 # apt expands that
-mirror=$(apt-get indextargets \
-		--format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
-	awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" && !n++ { print $4 }')
+find_mirror()
+{
+	# shellcheck disable=SC2016 # apt expands that
+	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
+		awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" && !n++ { print $4 }'
+}
+mirror=$(find_mirror)
+if [ -z "$mirror" ] && [ "$(id -u)" = 0 ]; then
+	# It is in the package lists, which may never have been fetched.
+	apt-get -qq update >&2
+	mirror=$(find_mirror)
+fi
 [ -n "$mirror" ] ||
 	die "no Debian mirror in the apt configuration (run 'apt-get update' once)"
 

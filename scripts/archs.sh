@@ -7,11 +7,15 @@
 # "ok", "failed", or "no Debian cross compiler". A warning that the base does not
 # have is a failure. Installs the compilers that this machine misses.
 # TREE=DIRECTORY compiles another tree than build/linux.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/build/lib.sh"
 
 table=$TOP/scripts/archs.table
 names=("$@")
-[ $# -gt 0 ] || mapfile -t names < <(awk '!/^#/ { print $1 }' "$table")
+mapfile -t known < <(awk '!/^#/ { print $1 }' "$table")
+[ $# -gt 0 ] || names=("${known[@]}")
+for name in "${names[@]}"; do
+	[[ " ${known[*]} " == *" $name "* ]] || die "no '$name' in ${table##*/}: ${known[*]}"
+done
 
 # What the compilers say is in TREE/out-archs-NAME/log.
 compile()			# TREE
@@ -79,17 +83,26 @@ check()				# prints the verdict
 
 tree=${TREE:-$LINUX}
 [ -n "${TREE:-}" ] || "$TOP/scripts/series/import.sh" linux
+need bc bison ccache flex make perl gcc libc6-dev=/usr/include/stdio.h \
+	libelf-dev=/usr/include/gelf.h
 sparse=$("$TOP/scripts/build/sparse.sh")
 status=0
 for name in "${names[@]}"; do
-	row=$(awk -v name="$name" '$1 == name' "$table")
-	[ -n "$row" ] || die "no '$name' in ${table##*/}"
-	read -r _ arch packages compiler targets <<< "$row"
+	read -r _ arch packages compiler targets < <(awk -v name="$name" '$1 == name' "$table")
 	if [ "$packages" = - ]; then
 		verdict='no Debian cross compiler'
 	else
 		IFS=, read -ra packages <<< "$packages"
-		install_packages "${packages[@]}"
+		for i in "${!packages[@]}"; do
+			# What is there is the command: gcc-X and clang-19 have it in
+			# /usr/bin, lld-19 and llvm-19 beside others.
+			case ${packages[i]} in
+			gcc-*)	packages[i]+="=${compiler}gcc" ;;
+			lld-*)	packages[i]+="=ld.${packages[i]}" ;;
+			llvm-*)	packages[i]+="=llvm-nm${packages[i]#llvm}" ;;
+			esac
+		done
+		need "${packages[@]}"
 		read -ra targets <<< "$targets"
 		config=$TOP/machines/configs/archs/$name.config
 		verdict=$(check) || status=1

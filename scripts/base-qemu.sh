@@ -4,7 +4,7 @@
 #
 # Make the source of QEMU that patches/qemu/base.pin names available as one commit
 # and print "REPOSITORY COMMIT", as base.sh does for the kernel.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 . "$TOP/patches/qemu/base.pin"
 
 dir=$CACHE/qemu-base

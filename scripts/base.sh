@@ -7,7 +7,7 @@
 # directory: its files), otherwise the Debian package pinned in patches/base.pin.
 # The commit depends on nothing but the files, so that the base-commit lines
 # of the series are the same on every machine.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 
 fetch_package()			# prints the path of the .deb
 {

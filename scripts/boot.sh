@@ -1,34 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: boot.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]
+# usage: boot.sh MACHINE QEMU KERNEL INITRAMFS RESULTS [SECONDS]
 #
-# Boot KERNEL with INITRAMFS on the MACHINE that machines/MACHINE.conf
-# describes, and collect in the directory RESULTS what its init sends, and the
-# console in console.log. Fails if the machine does not get to its end within
-# SECONDS (default 900); what the tests said is for summary.sh to judge.
-. "$(dirname "$0")/common.sh"
+# Boot KERNEL with INITRAMFS on the MACHINE that machines/MACHINE.conf describes,
+# and collect in the directory RESULTS what its init sends, and the console in
+# console.log. Fails if the machine does not get to its end within SECONDS
+# (default 900); what the tests said is for summary.sh to judge.
+#
+# With SECONDS=shell the console is on the terminal, and init starts a shell.
+. "$(dirname "$0")/build/lib.sh"
+. "$TOP/scripts/machines.sh"
 
-[ $# -ge 4 ] || die "usage: boot.sh MACHINE KERNEL INITRAMFS RESULTS [SECONDS]"
-name=$1 kernel=$2 initramfs=$3 dir=$4 seconds=${5:-900}
-conf=$TOP/machines/$name.conf
-[ -f "$conf" ] || die "no machine '$name' (there is no $conf)"
-. "$conf"
-# "series": our own, see patches/qemu.
-if [ "$qemu" = series ]; then
-	qemu=$("$TOP/scripts/build/qemu.sh")
-	machine+=("${QEMU_FIRMWARE[@]}")
-fi
-
+[ $# -ge 5 ] || usage
+name=$1 emulator=$2 kernel=$3 initramfs=$4 dir=$5 seconds=${6:-900}
+load_machine "$name"
+use_arch "$arch"
 rm -rf "$dir"
 mkdir -p "$dir"
-stream=$dir/results.tar
-say "booting $name"
+stream=$dir/results.tar log=$dir/console.log
+
+# The firmware is that of Debian's QEMU, for ours.
+[ "$emulator" = "${emulator##*/}" ] || machine+=(-L /usr/share/seabios -L /usr/share/qemu)
+[ -z "${devices:-}" ] ||
+	machine+=(-dtb "$("$TOP/scripts/build/dtb.sh" "$devices" "$dir" \
+		"$emulator" "${machine[@]}")")
+machine+=("${result_port[@]//RESULTS/$stream}" -display none -no-reboot
+	-kernel "$kernel" -initrd "$initramfs")
+cmdline="console=$console $cmdline printk.time=1 panic=-1"
+
+if [ "$seconds" = shell ]; then
+	size=$(stty size 2> /dev/null || echo 24 200)
+	# Send a line when there is a prompt for it: what comes earlier gets lost, or
+	# to a program that reads it. The end of a file does not get through a
+	# serial line.
+	feed()
+	{
+		local line
+
+		while IFS= read -r line || [ -n "$line" ]; do
+			until [ "$(tail -c 2 "$log" 2> /dev/null)" = '# ' ]; do sleep 0.1; done
+			printf '%s\n' "$line"
+			sleep 0.2
+		done
+		until [ "$(tail -c 2 "$log")" = '# ' ]; do sleep 0.1; done
+		echo exit
+	}
+	options=(-chardev "stdio,id=console,mux=on,signal=off,logfile=$log"
+		-serial chardev:console -mon chardev=console
+		-append "$cmdline quiet shell size=${size/ /x} ${CMDLINE:-}")
+	if [ -t 0 ]; then
+		say "$name: 'exit' ends it, Ctrl-A X kills it"
+		exec "$emulator" "${options[@]}" "${machine[@]}"
+	fi
+	feed | "$emulator" "${options[@]}" "${machine[@]}"
+	exit
+fi
+
 status=0
-timeout --foreground "$seconds" \
-	"$qemu" "${machine[@]}" -display none -monitor none -no-reboot \
-	-serial "file:$dir/console.log" "${result_port[@]//RESULTS/$stream}" \
-	-kernel "$kernel" -initrd "$initramfs" \
-	-append "$cmdline printk.time=1 panic=-1 panic_on_warn=1 oops=panic ${CMDLINE:-}" \
+timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none "${machine[@]}" \
+	-append "$cmdline panic_on_warn=1 oops=panic ${CMDLINE:-}" \
 	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
 
 # One archive after the other, as each test sent its own.
@@ -37,12 +67,12 @@ if [ -s "$stream" ]; then
 fi
 rm -f "$stream"
 if [ ! -e "$dir/end" ]; then
-	tail -n 20 "$dir/console.log" "$dir/qemu.log" >&2
-	[ $status -ne 124 ] || die "$name did not end within $seconds s"
-	die "$name stopped unexpectedly (QEMU's exit status $status, see $dir)"
+	tail -n 20 "$log" "$dir/qemu.log" >&2
+	[ $status -ne 124 ] || die "$name did not end within $seconds s, see $log"
+	die "$name stopped unexpectedly (QEMU's exit status $status), see $log"
 fi
 # The time stamp tells a message of the kernel from one of a test.
 if grep -nE '\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
-		"$dir/console.log" >&2; then
-	die "the kernel of $name complained, see $dir/console.log"
+		"$log" >&2; then
+	die "the kernel of $name complained, see $log"
 fi

@@ -5,7 +5,7 @@
 # Prove that patches/qemu applies to Debian's QEMU with plain "git am", that an
 # export of the result is patches/qemu again, to the byte, and that the patches pass
 # QEMU's checkpatch.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 
 tree=$BUILD/check/qemu copy=$BUILD/check/export-qemu
 

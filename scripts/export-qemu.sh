@@ -4,7 +4,7 @@
 #
 # Write the commits base..series of TREE (default: build/qemu) to DESTINATION
 # (default: patches/qemu).
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 
 tree=${1:-$QEMU}
 dest=${2:-$TOP/patches/qemu}

@@ -5,7 +5,7 @@
 # Write the commits base..series of TREE (default: build/linux) to DESTINATION
 # (default: this repository): patches/NNNN-*.patch, the generated part of
 # patches/cover-letter.txt, and a plain copy of every file that the series adds.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 
 tree=${1:-$LINUX}
 dest=${2:-$TOP}

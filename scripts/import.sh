@@ -10,7 +10,7 @@
 # A tree that has commits since the last import or export is left alone, for
 # that is work to be exported; if patches/ changed as well, this says so and
 # fails.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/old-series.sh"
 
 tree=${1:-$LINUX} series=${2:-}
 patches=("$TOP/patches${series:+/$series}"/[0-9]*.patch)

@@ -8,7 +8,8 @@
 
 binary=$("$TOP/scripts/build/qemu.sh")
 tests=$QEMU/tests/tcg
-dir=$BUILD/results/qemu-pmu
+firmware=(-L /usr/share/seabios -L /usr/share/qemu)	# of Debian's, for ours
+dir=$RESULTS/qemu-pmu
 rm -rf "$dir"
 mkdir -p "$dir"
 
@@ -22,7 +23,7 @@ gcc -no-pie -static -nostdlib -Wl,-T"$tests/x86_64/system/kernel.ld" -Wl,--build
 
 run()			# OUTPUT CPU-PROPERTIES
 {
-	timeout 120 "$binary" "${QEMU_FIRMWARE[@]}" -machine pc -m 512 \
+	timeout 120 "$binary" "${firmware[@]}" -machine pc -m 512 \
 		-icount 'shift=0,sleep=off' -seed 1 -nic none -display none -no-reboot \
 		-cpu "max,vendor=GenuineIntel,family=6,model=106,$2" \
 		-chardev "file,id=output,path=$dir/$1" -device 'isa-debugcon,chardev=output' \
@@ -39,7 +40,7 @@ done
 for refused in '-cpu max,vendor=GenuineIntel,pmu=on' \
 	       '-icount shift=0 -cpu max,vendor=AuthenticAMD,pmu=on'; do
 	# shellcheck disable=SC2086 # several options
-	if timeout 10 "$binary" "${QEMU_FIRMWARE[@]}" -machine pc $refused \
+	if timeout 10 "$binary" "${firmware[@]}" -machine pc $refused \
 			-display none < /dev/null > "$dir/refused.log" 2>&1 ||
 	   ! grep -q 'pmu=on needs' "$dir/refused.log"; then
 		die "not refused: $refused ($(cat "$dir/refused.log"))"

@@ -4,10 +4,12 @@
 #
 # Print the sizes of the structs that the series touches, on the base and with
 # it, and where the series' members of struct hw_perf_event are (arm64).
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/build/lib.sh"
 
-install_packages dwarves
 use_arch arm64
+need dwarves=pahole bc bison ccache flex make perl "${compiler[@]}" gcc \
+	libc6-dev=/usr/include/stdio.h
+"$TOP/scripts/series/import.sh" linux
 
 object()			# TREE
 {

@@ -2,41 +2,80 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: test.sh [MACHINE...]
 #
-# Run the tests of all test machines, or of those given, compare base and
-# series, and print a summary. Results are in build/results/MACHINE.
-. "$(dirname "$0")/common.sh"
+# Run the tests of these machines, by default what CI runs, and print a summary.
+# TEST="NAME[.FILTER] ..." runs these tests only, see select_tests(). Results
+# are in build/results/MACHINE. "host" is this machine: checks without booting.
+. "$(dirname "$0")/machines.sh"
 
 machines=("$@")
-[ $# -gt 0 ] || machines=(arm64 arm64-up arm64-base arm64-hybrid x86_64)
+[ $# -gt 0 ] || machines=(host arm64 arm64-up arm64-base arm64-hybrid x86_64 x86_64-intel)
+read -ra tests <<< "${TEST:-}"
 
-lists=()
+# All that is wrong with the arguments is said before anything is built.
 for name in "${machines[@]}"; do
-	list=$TOP/machines/$name.tests results=$BUILD/results/$name
-	[ -f "$list" ] || die "no machine '$name' with tests in machines"
-	lists+=("$list=$results")
-	# What did not run because of this is counted as failed by the summary.
-	"$TOP/scripts/run.sh" "$name" "$list" "$results" ||
-		warn "$name did not run as it should"
+	require_machine "$name"
+	[ -f "$TOP/machines/$name.tests" ] || die "the machine '$name' has no list of tests"
+done
+[ -d "$LINUX" ] || [ -d "$TOP/selftests/perf_events" ] || "$TOP/scripts/series/import.sh" linux
+chosen=() entries=()
+for name in "${machines[@]}"; do
+	list=$(expand_list "$TOP/machines/$name.tests")
+	if [ ${#tests[@]} -gt 0 ]; then
+		if ! selected=$(select_tests "$list" "${tests[@]}"); then
+			# Of the default machines, those that have it.
+			[ $# = 0 ] || die "on $name: $selected"
+			continue
+		fi
+		list=$selected
+	fi
+	chosen+=("$name")
+	entries+=("$list")
+done
+[ ${#chosen[@]} -gt 0 ] || die "none of ${machines[*]} has the test '${tests[*]}'"
+lists=$BUILD/lists
+mkdir -p "$lists"
+for i in "${!chosen[@]}"; do
+	echo "${entries[i]}" > "$lists/${chosen[i]}.tests"
 done
 
-status=0
-series=$BUILD/results/arm64-up base=$BUILD/results/arm64-base
-if [[ " ${machines[*]} " == *' arm64-up '* && " ${machines[*]} " == *' arm64-base '* ]]; then
-	echo
-	echo 'Time that a sample takes from the program, base and series:'
-	paste -d '|' "$base/sample_cost.tap" "$series/sample_cost.tap" |
-		awk -F '|' '{ printf "%s   %s\n", $1, substr($2, 45) }'
-	echo
-	# The samples of ordinary events are the same to the byte.
-	if ! grep -q fnmix_ "$base/streams.tap" ||
-	   ! diff -q "$base/streams.tap" "$series/streams.tap" > /dev/null; then
-		echo 'FAIL  the samples of ordinary events differ between base and series:'
-		diff "$base/streams.tap" "$series/streams.tap" | head -n 20
-		status=1
-	else
-		echo "PASS  the $(grep -c fnmix "$series/streams.tap") samples of ordinary" \
-			'events are the same on base and series'
+# First build, on all CPUs, then boot one machine on each: it is one thread.
+artifacts=() jobs=() items=()
+for name in "${chosen[@]}"; do
+	items+=("$lists/$name.tests=$RESULTS/$name")
+	rm -rf "${RESULTS:?}/$name"
+	mkdir -p "$RESULTS/$name"
+	if [ "$name" = host ]; then
+		while read -r test _; do
+			jobs+=("host.sh $test")
+		done < "$lists/host.tests"
+	# What cannot be built did not run, says the summary.
+	elif paths=$("$TOP/scripts/build/machine.sh" "$name" "$lists/$name.tests" "$name"); then
+		jobs+=("boot.sh $name $(paste -sd ' ' <<< "$paths") $RESULTS/$name 1800")
 	fi
-fi
-"$TOP/scripts/summary.sh" "${lists[@]}" || status=1
-exit $status
+done
+
+run_job()			# SCRIPT ARGUMENT...
+{
+	. "$TOP/scripts/common.sh"
+	local script=$1 what=$2
+	shift
+
+	[ "$script" != host.sh ] || what="host $what"
+	step "test $what" "$TOP/scripts/$script" "$@"
+}
+export -f run_job
+export TOP
+[ ${#jobs[@]} = 0 ] || printf '%s\n' "${jobs[@]}" |
+	xargs -P "$JOBS" -I {} bash -c 'run_job {}' || true
+
+# A machine that is there to be compared with another one that ran as well.
+for name in "${chosen[@]}"; do
+	other=$(load_machine "$name" && echo "${compare:-}")
+	if [ -n "$other" ] && [ ${#tests[@]} = 0 ] && [[ " ${chosen[*]} " == *" $other "* ]]; then
+		echo "compare 60 scripts/compare.sh $name $other" >> "$lists/$name.tests"
+		status=0
+		"$TOP/scripts/compare.sh" "$name" "$other" > "$RESULTS/$name/compare.tap" || status=$?
+		echo $status > "$RESULTS/$name/compare.status"
+	fi
+done
+"$TOP/scripts/summary.sh" "${items[@]}"

@@ -2,16 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: kernel.sh ARCH [TREE [FRAGMENT]]
 #
-# Build the test kernel for ARCH (arm64, riscv64, x86_64) from TREE (default:
+# Build the test kernel for ARCH (a machines/arch/ARCH.conf) from TREE (default:
 # build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
 # machines/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
-. "$(dirname "$0")/../common.sh"
+. "$(dirname "$0")/lib.sh"
 
-arch=${1:?ARCH}
-tree=${2:-$LINUX}
-fragment=${3:-}
-out=$tree/out-$arch${fragment:+-$fragment}
+[ $# -ge 1 ] || usage
+arch=$1 tree=${2:-$LINUX} fragment=${3:-}
 configs=$TOP/machines/configs
+use_arch "$arch"
+fragments=("$configs/test.config" "$configs/$arch.config")
+[ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
+[ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
+for file in "${fragments[@]}"; do
+	[ -f "$file" ] || die "no configuration ${file#"$TOP/"}"
+done
+
+out=$tree/out-$arch${fragment:+-$fragment}
+need bc bison ccache flex make perl "${compiler[@]}" gcc libc6-dev=/usr/include/stdio.h \
+	libelf-dev=/usr/include/gelf.h
+key=$(tree_key "$tree" 'tools/perf|tools/testing|Documentation'
+	cat "${fragments[@]}" "$arch_conf" "$0" | sha256sum
+	"${CROSS_COMPILE}gcc" --version | head -n 1)
 
 kernel_make()
 {
@@ -23,16 +35,16 @@ kernel_make()
 		KBUILD_BUILD_HOST=windows KBUILD_BUILD_VERSION=1 LOCALVERSION= -j"$JOBS" "$@"
 }
 
-use_arch "$arch"
-mkdir -p "$out"
-fragments=("$configs/test.config" "$configs/$arch.config")
-[ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
-[ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
-cat "${fragments[@]}" > "$out/all.config"
-# Each time: an option can come and go with the commit that is checked out. What
-# is the same as before is not built again.
-kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig >&2
-check_config "$out/all.config" "$out/.config" "$arch"
-say "building the $arch kernel in $out"
-kernel_make "$kernel_target" >&2
+build()
+{
+	mkdir -p "$out"
+	cat "${fragments[@]}" > "$out/all.config"
+	# Each time: an option can come and go with the commit that is checked out.
+	kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig
+	check_config "$out/all.config" "$out/.config" "$arch"
+	kernel_make "$kernel_target"
+	set_built "$out" "$key"
+}
+
+is_built "$out" "$key" || step "kernel $arch${fragment:+-$fragment} of ${tree##*/}" build
 echo "$out/arch/$kernel_image"

@@ -3,30 +3,38 @@
 # usage: selftests.sh ARCH [TREE]
 #
 # Build the perf_events selftests of TREE (default: build/linux) for ARCH,
-# static, and print the directory they are installed in.
-. "$(dirname "$0")/../common.sh"
+# static, and print the directory they are installed in, with kselftest's
+# run_kselftest.sh.
+. "$(dirname "$0")/lib.sh"
 
-arch=${1:?ARCH}
-tree=${2:-$LINUX}
+[ $# -ge 1 ] || usage
+arch=$1 tree=${2:-$LINUX}
 out=$tree/out-$arch
-
 use_arch "$arch"
-# libelf and zlib are for libbpf. What is there for riscv64 is of a later Debian.
-bpf=
-if [ "$arch" != riscv64 ]; then
-	sysroot=$("$TOP/scripts/build/sysroot.sh" "$arch")
-	flags=(USERCFLAGS="-I$sysroot/usr/include -I$sysroot/usr/include/$multiarch"
-		USERLDFLAGS="-static -L$sysroot/usr/lib/$multiarch")
-	[ ! -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.c" ] ||
-		bpf=$out/selftests/perf_events/alt_period_bpf
-else
-	flags=(USERLDFLAGS=-static)
+need make rsync "${compiler[@]}" gcc libc6-dev=/usr/include/stdio.h
+libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
+flags=(USERLDFLAGS=-static)
+# For libbpf and bpftool, where the series has a test that needs them.
+bpf=$tree/tools/testing/selftests/perf_events/alt_period_bpf.bpf.c
+if [ -e "$bpf" ] && [ -e "$libraries/usr/include/libelf.h" ]; then
+	need clang libelf-dev=/usr/include/gelf.h zlib1g-dev=/usr/include/zlib.h
+	flags=(USERCFLAGS="-I$libraries/usr/include -I$libraries/usr/include/$multiarch"
+		USERLDFLAGS="-static -L$libraries/usr/lib/$multiarch")
 fi
-say "building the selftests for $arch in $out"
-mkdir -p "$out"
-make -s -C "$tree" O="out-$arch" ARCH="$kernel_arch" headers >&2
-make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
-	CROSS_COMPILE="$CROSS_COMPILE" FORCE_TARGETS=1 TARGETS=perf_events \
-	"${flags[@]}" INSTALL_PATH="$out/selftests" install >&2
-[ -z "$bpf" ] || [ -e "$bpf" ] || die "$bpf was not built"
-echo "$out/selftests/perf_events"
+key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
+	cat "$arch_conf" "$0" | sha256sum; echo "$libraries"
+	"${CROSS_COMPILE}gcc" --version | head -n 1)
+
+build()
+{
+	mkdir -p "$out"
+	rm -rf "$out/selftests"
+	make -s -C "$tree" O="out-$arch" ARCH="$kernel_arch" headers
+	make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$CROSS_COMPILE" FORCE_TARGETS=1 TARGETS=perf_events \
+		"${flags[@]}" INSTALL_PATH="$out/selftests" install
+	set_built "$out/selftests" "$key"
+}
+
+is_built "$out/selftests" "$key" || step "selftests $arch of ${tree##*/}" build
+echo "$out/selftests"

@@ -3,24 +3,28 @@
 # usage: sparse.sh
 #
 # Print the path of a sparse that checks this kernel: that of Debian 12 is too old
-# for it, and the kernel's makefiles skip the check then. Builds Debian's current
-# one, once.
-. "$(dirname "$0")/../common.sh"
+# for it, and the kernel's makefiles skip the check then. Builds the one of
+# sparse.pin, once.
+. "$(dirname "$0")/lib.sh"
 
-dir=$CACHE/sparse
-if [ ! -x "$dir/sparse" ]; then
-	say 'building sparse'
-	export APT_TYPE=deb-src
-	apt=("$TOP/scripts/apt-private.sh" sparse sid "$(dpkg --print-architecture)")
-	rm -rf "$dir.tmp"
-	mkdir -p "$dir.tmp"
-	cd "$dir.tmp"
-	"${apt[@]}" apt-get -qq update >&2
-	"${apt[@]}" apt-get -qq source --download-only sparse >&2
-	tar -xf sparse_*.orig.tar.* --strip-components=1
-	make -s -j"$JOBS" sparse CC=gcc HAVE_SQLITE=no HAVE_LLVM=no HAVE_GTK=no \
-		HAVE_LIBXML=no >&2
-	rm -rf "$dir"
-	mv "$dir.tmp" "$dir"
+pin=$TOP/scripts/build/sparse.pin
+directory() { echo "$CACHE/sparse/$(sha256sum "$pin" | cut -c-16)"; }
+
+build()
+{
+	local tmp=$CACHE/sparse/tmp
+
+	rm -rf "$tmp"
+	APT_TYPE=deb-src fetch_pinned "$pin" sid "$(dpkg --print-architecture)" "$tmp" sparse
+	tar -xf "$tmp"/sparse_*.orig.tar.* -C "$tmp" --strip-components=1
+	make -s -C "$tmp" -j"$JOBS" sparse CC=gcc HAVE_SQLITE=no HAVE_LLVM=no HAVE_GTK=no \
+		HAVE_LIBXML=no
+	rm -rf "$(directory)"
+	mv "$tmp" "$(directory)"
+}
+
+if [ -n "${UPDATE_PINS:-}" ] || [ ! -x "$(directory)/sparse" ]; then
+	need dpkg-dev=dpkg-source gcc libc6-dev=/usr/include/stdio.h make
+	step sparse build
 fi
-echo "$dir/sparse"
+echo "$(directory)/sparse"

@@ -2,36 +2,39 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: sysroot.sh ARCH
 #
-# Unpack the Debian packages that the test machine of ARCH needs (libraries to
+# Unpack the Debian packages that the test machines of ARCH need (libraries to
 # link perf with, busybox) below the cache and print the directory. Nothing is
-# installed, so that ARCH need not be that of this machine.
-. "$(dirname "$0")/../common.sh"
+# installed, so that ARCH need not be that of this machine. Their versions are in
+# machines/arch/ARCH.pin.
+. "$(dirname "$0")/lib.sh"
 
-use_arch "${1:?ARCH}"
-packages=(busybox-static bash-static)
-case $1 in
-riscv64)	# not in Debian 12, and its machine has no perf
-	suite=trixie ;;
-*)	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	packages+=(libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1)
-	# A Python for perf test: the interpreter, and the libraries that it loads.
-	packages+=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib
-		libc6 libexpat1 zlib1g) ;;
-esac
-sysroot=$CACHE/sysroot/$1-$(echo "$suite ${packages[*]}" | sha256sum | cut -c-16)
+[ $# = 1 ] || usage
+use_arch "$1"
+pin=$TOP/machines/arch/$1.pin
+touch "$pin"
 
-if [ ! -d "$sysroot" ]; then
-	say "fetching ${packages[*]} for $debian_arch"
-	rm -rf "$sysroot.tmp"
-	mkdir -p "$sysroot.tmp/debs"
-	apt=("$TOP/scripts/apt-private.sh" "sysroot-$1" "$suite" "$debian_arch")
-	"${apt[@]}" apt-get -qq update >&2
-	(cd "$sysroot.tmp/debs" && "${apt[@]}" apt-get -qq download "${packages[@]}" >&2)
-	for deb in "$sysroot.tmp"/debs/*.deb; do
-		dpkg -x "$deb" "$sysroot.tmp"
+# Print where it is: it depends on the versions.
+directory()
+{
+	echo "$CACHE/sysroot/$1-$(cat <(echo "$suite ${sysroot[*]}") "$pin" | sha256sum | cut -c-16)"
+}
+
+fetch()			# ARCH
+{
+	local tmp=$CACHE/sysroot/$1.tmp deb
+
+	rm -rf "$tmp"
+	fetch_pinned "$pin" "$suite" "$debian_arch" "$tmp/debs" "${sysroot[@]}"
+	for deb in "$tmp"/debs/*.deb; do
+		dpkg -x "$deb" "$tmp"
 	done
-	rm -r "$sysroot.tmp/debs"
-	[ -e "$sysroot.tmp/bin" ] || ln -s usr/bin "$sysroot.tmp/bin"
-	mv "$sysroot.tmp" "$sysroot"
+	rm -r "$tmp/debs"
+	[ -e "$tmp/bin" ] || ln -s usr/bin "$tmp/bin"
+	rm -rf "$(directory "$1")"
+	mv "$tmp" "$(directory "$1")"
+}
+
+if [ -n "${UPDATE_PINS:-}" ] || [ ! -d "$(directory "$1")" ]; then
+	step "packages of Debian $suite for $1" fetch "$1"
 fi
-echo "$sysroot"
+directory "$1"
