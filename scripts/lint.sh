@@ -25,7 +25,7 @@ if [ ! -d "$tree" ]; then
 		include/uapi/linux/perf_event.h tools/testing/selftests/{lib.mk,Makefile} \
 		tools/testing/selftests/{kselftest_harness,kselftest}.h \
 		tools/testing/selftests/kselftest tools/testing/selftests/perf_events \
-		tools/build tools/scripts scripts/subarch.include include/linux/compiler.h |
+		tools/include tools/build tools/scripts scripts/subarch.include |
 		tar -x -C "$tree.tmp"
 	mv "$tree.tmp" "$tree"
 fi
