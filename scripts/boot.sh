@@ -52,8 +52,12 @@ if [ "$seconds" = shell ]; then
 		say "$name: 'exit' ends it, Ctrl-A X kills it"
 		exec "$emulator" "${options[@]}" "${machine[@]}"
 	fi
-	feed | "$emulator" "${options[@]}" "${machine[@]}"
-	exit
+	# It may wait for a prompt that does not come any more.
+	exec {commands}< <(feed)
+	feeder=$! status=0
+	"$emulator" "${options[@]}" "${machine[@]}" <&"$commands" || status=$?
+	kill "$feeder" 2> /dev/null || true
+	exit $status
 fi
 
 status=0
