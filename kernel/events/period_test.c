@@ -21,11 +21,11 @@ static struct pmu pmu = {
 	.check_period	= check_period,
 };
 
-static struct pmu pmu_of_another_kind = {
+static struct pmu pmu_without_cap = {
 	.check_period	= check_period,
 };
 
-/* As perf_event_alloc() leaves it before perf_event_init_period(). */
+/* Make an event as perf_event_alloc() passes it to perf_event_init_period(). */
 static struct perf_event *make_event(struct kunit *test, const struct perf_event_attr *attr)
 {
 	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
@@ -46,13 +46,13 @@ static struct perf_event *make_varying(struct kunit *test, const struct perf_eve
 
 	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
 	KUNIT_ASSERT_TRUE(test, event->hw.varying);
-	/* The same numbers in each run. */
+	/* Draw the same numbers in each run. */
 	prandom_seed_state(&event->hw.rnd, 1);
 
 	return event;
 }
 
-/* The interval is over by @overrun events: what does the counter get? */
+/* End the interval by @overrun events more, and return what the counter gets. */
 static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 {
 	s64 left = -overrun;
@@ -100,7 +100,7 @@ static void test_sequence(struct kunit *test)
 
 		attr.alt_sample_count = count;
 		event = make_varying(test, &attr);
-		for (int cycle = 0; cycle < 3; cycle++) {
+		for (int round = 0; round < 3; round++) {
 			KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 			KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
 			for (u32 i = 0; i < (count ?: 1); i++) {
@@ -124,7 +124,7 @@ static void test_window_longer_than_period(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
 		KUNIT_EXPECT_TRUE(test, window(event));
 	}
-	/* The last window of a cycle. */
+	/* The last window of a round. */
 	event->hw.interval = U32_MAX;
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
 	KUNIT_EXPECT_TRUE(test, window(event));
@@ -156,17 +156,17 @@ static void test_long_interval_pays_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(test, event, 100), 10);
 	KUNIT_EXPECT_EQ(test, next(test, event, 20), 10);
 	KUNIT_EXPECT_EQ(test, next(test, event, 3), 1000 - 123);
-	/* The label stays what the period is. */
+	/* The label remains the period. */
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
-	/* Paid once. */
+	/* It pays once. */
 	next(test, event, 0);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* One event is the least that is left of it ... */
+	/* At least one event is left of it ... */
 	next(test, event, 900);
 	next(test, event, 90);
 	KUNIT_EXPECT_EQ(test, next(test, event, 9), 1);
-	/* ... and what exceeds it is forgotten. */
+	/* ... and overrun that exceeds it is forgotten. */
 	next(test, event, 900);
 	next(test, event, 90);
 	KUNIT_EXPECT_EQ(test, next(test, event, 10), 1000);
@@ -186,7 +186,7 @@ static void test_kept_interval(struct kunit *test)
 	event = make_varying(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10 });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* Five events past its end the counter is stopped, and the interrupt dropped. */
+	/* The counter is stopped five events past its end, without a sample. */
 	local64_set(&event->hw.period_left, -5);
 	perf_event_keep_interval(event);
 	left = local64_read(&event->hw.period_left);
@@ -198,7 +198,7 @@ static void test_kept_interval(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 	KUNIT_EXPECT_TRUE(test, window(event));
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 6);
-	/* One that is not over goes on. */
+	/* An interval that is not over goes on. */
 	local64_set(&event->hw.period_left, 3);
 	perf_event_keep_interval(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
@@ -209,6 +209,38 @@ static void test_kept_interval(struct kunit *test)
 	local64_set(&event->hw.period_left, -5);
 	perf_event_keep_interval(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
+}
+
+static void test_debt(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10 });
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	perf_event_owe(event, 7);
+	KUNIT_EXPECT_EQ(test, next(test, event, 2), 10);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 9);
+}
+
+static void test_skipped_windows(struct kunit *test)
+{
+	struct perf_event *event;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 3 });
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	/* The long interval ends without a sample. */
+	perf_event_skip_windows(event);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+	/* A window does. */
+	perf_event_skip_windows(event);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	KUNIT_EXPECT_FALSE(test, window(event));
+	for (int i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 }
 
 static void test_restart(struct kunit *test)
@@ -232,7 +264,7 @@ static const u32 jitters[] = {
 	(1U << 31) - 1, 1U << 31, (1U << 31) + 1, U32_MAX - 1, U32_MAX,
 };
 
-/* Is the jitter of @period within its limits, with the mean that it should have? */
+/* Check the limits and the mean of the lengths that @jitter makes of @period. */
 static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool windows)
 {
 	struct perf_event_attr attr = { .sample_period = 1000 };
@@ -247,7 +279,7 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 	} else {
 		attr.sample_period = period;
 		attr.sample_jitter = jitter;
-		/* Without jitter nothing varies. */
+		/* Without windows and jitter, nothing would vary. */
 		attr.alt_sample_period = 10;
 	}
 	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr));
@@ -266,7 +298,7 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 		off += length - period;
 	}
 
-	/* Between the values there is half an event if jitter is odd. */
+	/* If jitter is odd, the mean is half an event above the period. */
 	off -= jitter % 2 * DRAWS / 2;
 	/*
 	 * Four standard deviations of such a sum: 4 * (jitter + 1) / sqrt(12) *
@@ -317,37 +349,43 @@ static void test_valid(struct kunit *test)
 		bool freq, valid;
 	} cases[] = {
 		{ .valid = true },
-		{ 1, .valid = true },
-		/* Not the business of these fields. */
-		{ U64_MAX, .valid = true },
-		{ 1, 1, .valid = true },
-		{ 1, 0, 1, .valid = true },
-		{ 1, 1, 1, 1, U32_MAX, .valid = true },
-		{ 1, 0, 0, 1 },
-		{ 1, 0, 0, 0, 1 },
-		{ 0, 1 },
-		{ 0, 0, 1 },
-		{ 1, 0, 2 },
-		{ 2, 0, 2, .valid = true },
-		{ 2, 0, 3, .valid = true },
-		{ 2, 0, 4 },
-		{ 9, 1, 0, 2 },
-		{ S64_MAX, 1, .valid = true },
-		{ S64_MAX, 1, 1 },
-		{ S64_MAX - 1, 1, 1, .valid = true },
-		{ 1ULL << 63, 1 },
-		{ 1, S64_MAX, .valid = true },
-		{ 1, S64_MAX, 0, 1 },
-		{ 1, 1ULL << 63 },
-		{ 1, U64_MAX },
-		{ 1ULL << 31, 1ULL << 31, U32_MAX, U32_MAX, .valid = true },
-		{ (1ULL << 31) - 1, 0, U32_MAX },
-		{ S64_MAX - U32_MAX, 0, U32_MAX, .valid = true },
-		{ S64_MAX - U32_MAX + 1, 0, U32_MAX },
-		{ 1, 1, U32_MAX, 1, 4, .freq = true, .valid = true },
-		{ 1, 1, 0, 2, .freq = true },
-		{ 0, 1, .freq = true },
-		{ 0, 0, 1, .freq = true },
+		{ .period = 1, .valid = true },
+		/* Nothing varies: the period is checked elsewhere. */
+		{ .period = U64_MAX, .valid = true },
+		{ .period = 1, .alt_period = 1, .valid = true },
+		{ .period = 1, .jitter = 1, .valid = true },
+		{ .period = 1, .alt_period = 1, .jitter = 1, .alt_jitter = 1,
+		  .alt_count = U32_MAX, .valid = true },
+		{ .period = 1, .alt_jitter = 1 },
+		{ .period = 1, .alt_count = 1 },
+		{ .period = 0, .alt_period = 1 },
+		{ .period = 0, .jitter = 1 },
+		{ .period = 1, .jitter = 2 },
+		{ .period = 2, .jitter = 2, .valid = true },
+		{ .period = 2, .jitter = 3, .valid = true },
+		{ .period = 2, .jitter = 4 },
+		{ .period = 9, .alt_period = 1, .alt_jitter = 2 },
+		{ .period = S64_MAX, .alt_period = 1, .valid = true },
+		{ .period = S64_MAX, .alt_period = 1, .jitter = 1 },
+		{ .period = S64_MAX - 1, .alt_period = 1, .jitter = 1,
+		  .valid = true },
+		{ .period = 1ULL << 63, .alt_period = 1 },
+		{ .period = 1, .alt_period = S64_MAX, .valid = true },
+		{ .period = 1, .alt_period = S64_MAX, .alt_jitter = 1 },
+		{ .period = 1, .alt_period = 1ULL << 63 },
+		{ .period = 1, .alt_period = U64_MAX },
+		{ .period = 1ULL << 31, .alt_period = 1ULL << 31,
+		  .jitter = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
+		{ .period = (1ULL << 31) - 1, .jitter = U32_MAX },
+		{ .period = S64_MAX - U32_MAX, .jitter = U32_MAX,
+		  .valid = true },
+		{ .period = S64_MAX - U32_MAX + 1, .jitter = U32_MAX },
+		{ .period = 1, .alt_period = 1, .jitter = U32_MAX,
+		  .alt_jitter = 1, .alt_count = 4, .freq = true,
+		  .valid = true },
+		{ .period = 1, .alt_period = 1, .alt_jitter = 2, .freq = true },
+		{ .period = 0, .alt_period = 1, .freq = true },
+		{ .period = 0, .jitter = 1, .freq = true },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -371,7 +409,7 @@ static void test_refused(struct kunit *test)
 	struct perf_event *event;
 
 	event = make_event(test, &attr);
-	event->pmu = &pmu_of_another_kind;
+	event->pmu = &pmu_without_cap;
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
 
 	attr.aux_output = 1;
@@ -391,7 +429,7 @@ static void test_refused(struct kunit *test)
 	attr.sample_jitter = 1986;
 	event = make_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
-	/* Long intervals of the frequency mode are not known in advance. */
+	/* In frequency mode long intervals are not known in advance. */
 	attr.freq = 1;
 	event = make_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
@@ -442,6 +480,8 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_unfinished_interval_goes_on),
 	KUNIT_CASE(test_long_interval_pays_overrun),
 	KUNIT_CASE(test_kept_interval),
+	KUNIT_CASE(test_debt),
+	KUNIT_CASE(test_skipped_windows),
 	KUNIT_CASE(test_restart),
 	KUNIT_CASE(test_jitter),
 	KUNIT_CASE(test_events_draw_their_own_numbers),

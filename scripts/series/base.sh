@@ -1,8 +1,158 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: base.sh linux|qemu
-scripts=$(dirname "$0")/..
-case $1 in
-linux)	exec "$scripts/base.sh" ;;
-qemu)	exec "$scripts/base-qemu.sh" ;;
+#
+# Make the base of a series available as one commit and print "REPOSITORY COMMIT".
+# That of linux is KERNEL_TREE= when that is set (a git tree: its HEAD; any other
+# directory: its files). Otherwise a base is the Debian package that base.pin
+# names. The commit depends on nothing but the files.
+. "$(dirname "$0")/lib.sh"
+use_series "${1:-}"
+need git
+
+# Commit all files of DIRECTORY, always as the same commit. Streaming every file
+# into one pack (bigFileThreshold) takes half a minute where loose objects take
+# minutes.
+snapshot()			# REPOSITORY DIRECTORY MESSAGE
+{
+	local git=(git --git-dir="$1" --work-tree="$2"
+		-c core.bigFileThreshold=1 -c core.compression=1
+		-c core.fsync=none -c gc.auto=0)
+	local tree commit
+
+	[ -d "$1" ] || git init -q --bare "$1"
+	(cd "$2" && "${git[@]}" add -A -f .)
+	tree=$("${git[@]}" write-tree)
+	commit=$(GIT_AUTHOR_NAME=base GIT_AUTHOR_EMAIL='' \
+		GIT_AUTHOR_DATE='@0 +0000' GIT_COMMITTER_NAME=base \
+		GIT_COMMITTER_EMAIL='' GIT_COMMITTER_DATE='@0 +0000' \
+		"${git[@]}" commit-tree -m "$3" "$tree")
+	"${git[@]}" update-ref HEAD "$commit"
+}
+
+# Unpack in a temporary place: an interrupted run leaves no half repository.
+snapshot_package()		# REPOSITORY UNPACK-FUNCTION FILE
+{
+	local tmp=$1.tmp
+
+	[ ! -d "$1" ] || return 0
+	rm -rf "$tmp"
+	mkdir -p "$tmp"
+	say "unpacking ${3##*/} (half a minute)"
+	"$2" "$tmp/src" "$3"
+	snapshot "$tmp/git" "$tmp/src" "$base_name base"
+	mv "$tmp/git" "$1"
+	rm -rf "$tmp"
+}
+
+find_deb()			# DIRECTORY VERSION
+{
+	find "$1" -name "${BASE_PACKAGE}_${2}_all.deb" -print -quit
+}
+
+fetch_linux()			# prints the path of the .deb
+{
+	need ca-certificates=/etc/ssl/certs/ca-certificates.crt \
+		debian-archive-keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+		dpkg=dpkg-deb xz-utils=xz >&2
+
+	local dir=$CACHE/base version=$BASE_VERSION sha=$BASE_SHA256 deb
+	local apt=("$TOP/scripts/apt-private.sh" base "$BASE_SUITE" amd64)
+
+	mkdir -p "$dir"
+	deb=$(find_deb "$dir" "$version")
+	if [ -z "$deb" ]; then
+		say "fetching $BASE_PACKAGE $version"
+		"${apt[@]}" apt-get -qq update >&2
+		if ! "${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
+				grep -F " $version " > /dev/null; then
+			version=$("${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
+				awk -F'[| ]+' 'NR == 1 { print $3 }')
+			[ -n "$version" ] ||
+				die "$BASE_SUITE has no $BASE_PACKAGE: set KERNEL_TREE="
+			warn "$BASE_PACKAGE $BASE_VERSION is gone from $BASE_SUITE: using $version instead"
+			sha=
+		fi
+		(cd "$dir" && "${apt[@]}" apt-get -qq download \
+			"$BASE_PACKAGE=$version" >&2)
+		deb=$(find_deb "$dir" "$version")
+	fi
+	[ -n "$deb" ] || die "$BASE_PACKAGE $version could not be downloaded"
+	if [ -n "$sha" ] &&
+	   ! echo "$sha  $deb" | sha256sum --check --status; then
+		rm -f "$deb"
+		die "$deb had not the sha256 of patches/base.pin; it is removed, try again"
+	fi
+	echo "$deb"
+}
+
+unpack_linux()			# DIRECTORY DEB
+{
+	mkdir "$1"
+	dpkg-deb --fsys-tarfile "$2" |
+		tar -xO "./usr/src/$BASE_PACKAGE.tar.xz" |
+		tar -xJ --strip-components=1 -C "$1"
+	# It is for Debian's packaging and would hide every new file.
+	rm -f "$1/.gitignore"
+}
+
+fetch_qemu()			# prints the path of the .dsc
+{
+	local dir=$CACHE/qemu-base dsc
+	local apt=("$TOP/scripts/apt-private.sh" qemu "$QEMU_SUITE"
+		"$(dpkg --print-architecture)")
+
+	dsc=$dir/qemu_${QEMU_VERSION#*:}.dsc
+	if [ ! -e "$dsc" ]; then
+		mkdir -p "$dir"
+		say "fetching the source of QEMU $QEMU_VERSION"
+		export APT_TYPE=deb-src
+		"${apt[@]}" apt-get -qq update >&2
+		# Compares the files with the checksums in the .dsc.
+		(cd "$dir" && "${apt[@]}" apt-get -qq source --download-only \
+			"qemu=$QEMU_VERSION" >&2) ||
+			die "$QEMU_SUITE has no QEMU $QEMU_VERSION: change patches/qemu/base.pin"
+	fi
+	echo "$QEMU_SHA256  $dsc" | sha256sum --check --status ||
+		die "$dsc has not the sha256 of patches/qemu/base.pin"
+	echo "$dsc"
+}
+
+unpack_qemu()			# DIRECTORY DSC
+{
+	local patch
+
+	need dpkg-dev=dpkg-source patch
+	dpkg-source --no-check --skip-patches -x "$2" "$1" > /dev/null 2>&1
+	# What the build needs of Debian's patches: two files are not in its source.
+	for patch in skip-unpack-edk2-blobs disable-pycotap; do
+		patch -s -p1 -d "$1" < "$1/debian/patches/$patch.patch"
+	done
+	# Of the packaging; and two thirds are firmware that is not built here.
+	rm -r "$1/debian" "$1/roms"
+}
+
+case $series:${KERNEL_TREE:-} in
+qemu:*)
+	dsc=$(fetch_qemu)
+	repository=${dsc%.dsc}.git
+	snapshot_package "$repository" unpack_qemu "$dsc" ;;
+linux:)
+	deb=$(fetch_linux)
+	repository=${deb%.deb}.git
+	snapshot_package "$repository" unpack_linux "$deb" ;;
+*)
+	if [ -e "$KERNEL_TREE/.git" ]; then
+		echo "$(git -C "$KERNEL_TREE" rev-parse --path-format=absolute --git-common-dir)" \
+			"$(git -C "$KERNEL_TREE" rev-parse HEAD)"
+		exit
+	fi
+	[ -f "$KERNEL_TREE/Kbuild" ] ||
+		die "KERNEL_TREE=$KERNEL_TREE is not a kernel source tree"
+	KERNEL_TREE=$(cd "$KERNEL_TREE" && pwd)
+	repository=$CACHE/base/tree-$(echo "$KERNEL_TREE" | sha256sum | cut -c-16).git
+	mkdir -p "$CACHE/base"
+	say "reading $KERNEL_TREE"
+	snapshot "$repository" "$KERNEL_TREE" "$base_name base" ;;
 esac
+echo "$repository $(git --git-dir="$repository" rev-parse HEAD)"

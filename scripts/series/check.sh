@@ -1,8 +1,110 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: check.sh linux|qemu
-scripts=$(dirname "$0")/..
-case $1 in
-linux)	exec "$scripts/check.sh" ;;
-qemu)	exec "$scripts/check-qemu.sh" ;;
-esac
+#
+# Prove that a series applies to its base with plain "git am", that an export of
+# the result is the same files again, to the byte, that checkpatch has nothing
+# to say but what checkpatch.exceptions lists, that nobody signed for others, and
+# that each cover of linux names whom get_maintainer.pl names.
+. "$(dirname "$0")/lib.sh"
+use_series "${1:-}"
+need git perl python3-git=/usr/lib/python3/dist-packages/git/__init__.py \
+	python3-ply=/usr/lib/python3/dist-packages/ply/__init__.py
+tree=$BUILD/check/$series copy=$BUILD/check/export-$series
+failed=''
+
+# What the work tree has and patches/ has not would be left out.
+if [ -d "$worktree/.git" ] &&
+   [ "$(git -C "$worktree" config series.head || true)" != "$(git -C "$worktree" rev-parse HEAD)" ]; then
+	warn "$worktree has commits that are not exported: 'make export'"
+fi
+
+# The import before may have failed.
+if [ -d "$tree/.git" ]; then
+	git -C "$tree" am --abort 2> /dev/null || true
+	git -C "$tree" checkout -qf series
+	git -C "$tree" clean -qfd
+	git -C "$tree" config --unset series.imported || true
+fi
+"$TOP/scripts/series/import.sh" "$series" "$tree"
+
+# Another base has other line numbers.
+if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
+	rm -rf "$copy"
+	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
+	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
+	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x backports "$patches" "$copy/patches"
+	if [ "$series" = linux ]; then
+		while read -r file; do
+			cmp "$TOP/$file" "$copy/$file"
+		done < "$patches/files"
+		(cd "$TOP" && git ls-files kernel tools selftests Documentation) |
+			LC_ALL=C sort | LC_ALL=C comm -23 - "$patches/files" > "$copy/surplus"
+		[ ! -s "$copy/surplus" ] ||
+			die "not created by the series: $(paste -sd ' ' "$copy/surplus")"
+	fi
+else
+	warn "the base is not that of the series: only that it applies is checked"
+fi
+
+# Print the types that are ignored for a patch.
+exceptions()			# PATCH
+{
+	local type pattern name=${1##*/}
+
+	while read -r type pattern _; do
+		# shellcheck disable=SC2254 # a pattern is wanted
+		case ${name#*-} in
+		$pattern)	echo "$type" ;;
+		esac
+	done < <(grep -sE "^[A-Z]" "$patches/checkpatch.exceptions")
+}
+
+checkpatch()			# PATCH; prints what it has to say
+{
+	local ignore options=(--strict)
+
+	[ "$series" = linux ] || options=(--no-tree)
+	ignore=$(exceptions "$1" | paste -sd,)
+	# Debian's python3 has what spdxcheck.py imports.
+	(cd "$tree" && PATH=/usr/bin:/bin perl scripts/checkpatch.pl "${options[@]}" \
+		--patch --no-signoff --quiet --no-summary \
+		${ignore:+--ignore "$ignore"} "$1" 2>&1) |
+		if [ "$series" = linux ]; then cat; else
+			# QEMU's has no types. New files are below directories that
+			# MAINTAINERS has, and nobody has signed.
+			grep -vE 'does MAINTAINERS need updating|Missing Signed-off-by' |
+			grep -E -A 3 '^(ERROR|WARNING)' || true
+		fi
+}
+export -f checkpatch exceptions
+export tree series patches
+
+mapfile -t files < <(series_files "$patches" | grep '\.patch$')
+say "checkpatch of ${#files[@]} patches"
+said=$(printf '%s\n' "${files[@]}" | xargs -P "$JOBS" -I{} bash -c 'checkpatch {}')
+if [ -n "$said" ]; then
+	echo "$said" >&2
+	failed=1
+fi
+if grep -lE '^(Signed-off-by|Acked-by|Reviewed-by|Tested-by):' "${files[@]}" >&2; then
+	echo 'these patches carry the name of somebody who did not give it' >&2
+	failed=1
+fi
+
+if [ "$series" = linux ]; then
+	say 'recipients'
+	for cover in "$patches"/*.cover; do
+		[ "$(cover_header "$cover" Mail)" != single ] || continue
+		mapfile -t files < <(topic_patches "$cover")
+		missing=$(maintainers "${files[@]}" | bare_addresses |
+			LC_ALL=C comm -23 - <({ cover_header "$cover" To; cover_header "$cover" Cc; } |
+				bare_addresses))
+		if [ -n "$missing" ]; then
+			echo "${cover##*/} lacks $(paste -sd ' ' <<< "$missing")" >&2
+			failed=1
+		fi
+	done
+fi
+[ -z "$failed" ] || exit 1
+echo "${patches#"$TOP/"} applies to its base and is clean"

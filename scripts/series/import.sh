@@ -1,8 +1,63 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: import.sh linux|qemu [DIRECTORY]
-. "$(dirname "$0")/../common.sh"
-case $1 in
-linux)	exec "$TOP/scripts/import.sh" "${2:-$LINUX}" ;;
-qemu)	exec "$TOP/scripts/import.sh" "${2:-$QEMU}" qemu ;;
-esac
+#
+# Make DIRECTORY (default: build/linux, build/qemu) a git tree of the base with
+# the series applied on branch "series"; tag "base" is what it was applied to.
+# Stops at the first patch that does not apply.
+#
+# A tree that has commits since the last import or export is left alone, for
+# that is work to be exported; if patches/ changed as well, this says so and
+# fails.
+. "$(dirname "$0")/lib.sh"
+use_series "${1:-}"
+tree=${2:-$worktree}
+
+read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
+[ -n "$commit" ] || die "no base"
+key=$(series_key "$commit" "$patches")
+
+if [ ! -d "$tree/.git" ]; then
+	say "checking out the base in $tree"
+	mkdir -p "$(dirname "$tree")"
+	rm -rf "$tree.tmp"
+	git clone -q --no-checkout "$repository" "$tree.tmp"
+	git -C "$tree.tmp" checkout -q -b series "$commit"
+	# Of builds and of checkpatch.
+	printf '%s\n' '/out-*/' '/.checkpatch-*' >> "$tree.tmp/.git/info/exclude"
+	mv "$tree.tmp" "$tree"
+fi
+
+cd "$tree"
+imported=$(git config series.imported || true)
+[ "$imported" != "$key" ] || exit 0
+
+if [ -d .git/rebase-apply ] || [ -d .git/rebase-merge ]; then
+	die "$tree: a 'git am' or 'git rebase' is unfinished"
+fi
+[ -z "$(git status --porcelain)" ] ||
+	die "patches/ changed, and $tree has changes that are not committed"
+if [ -n "$imported" ] && [ "$(git config series.head)" != "$(git rev-parse HEAD)" ]; then
+	die "patches/ changed, and $tree has commits that were not exported"
+fi
+
+git cat-file -e "$commit" 2>/dev/null || git fetch -q "$repository" "$commit"
+git tag -f base "$commit" > /dev/null
+git checkout -q -B series "$commit"
+
+mapfile -t files < <(series_files "$patches")
+say "applying ${#files[@]} files of ${patches#"$TOP/"}"
+topic=()
+for file in "${files[@]}"; do
+	case $file in
+	*.cover)
+		[ ${#topic[@]} = 0 ] || apply_patches "${topic[@]}"
+		topic=()
+		commit_cover "$file" ;;
+	*)
+		topic+=("$file") ;;
+	esac
+done
+[ ${#topic[@]} = 0 ] || apply_patches "${topic[@]}"
+git config series.imported "$key"
+git config series.head "$(git rev-parse HEAD)"

@@ -7,8 +7,8 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <linux/perf_event.h>
 #include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,35 +17,34 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "helpers.h"
+
+#ifndef PERF_ATTR_SIZE_VER10
+#error "the kernel headers are too old, run 'make headers' first"
+#endif
+
 #define RING_PAGES	256	/* power of two */
-#define NR_RESERVED	4	/* fields that are reserved for later */
 
 struct sample {
-	uint32_t pid, tid;
-	uint64_t period;	/* PERF_SAMPLE_PERIOD */
+	__u32 pid, tid;
+	__u64 period;		/* PERF_SAMPLE_PERIOD */
 	bool window;		/* PERF_RECORD_MISC_ALT_WINDOW */
-	uint64_t count[3];	/* of the event and its siblings, if read */
+	__u64 count[3];		/* of the event and its siblings, if read */
 };
 
 struct ring {
 	struct perf_event_mmap_page *page;
-	uint64_t tail;
+	size_t size;			/* of the whole mapping */
+	__u64 tail;
 	unsigned int nr_throttled;
 	unsigned int nr_lost;
+	unsigned int nr_broken;		/* headers that make no sense */
 };
 
-static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
-				  int cpu, int group)
-{
-	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
-		       PERF_FLAG_FD_CLOEXEC);
-}
-
-/* Does the kernel know the fields at all? */
+/* Returns true if the kernel knows the fields. */
 static inline bool have_alt_period(void)
 {
 	struct perf_event_attr attr = {
@@ -66,80 +65,70 @@ static inline bool have_alt_period(void)
 	return true;
 }
 
-static inline void set_reserved(struct perf_event_attr *attr, unsigned int field,
-				uint32_t value)
+/*
+ * Returns why an ordinary event cannot be opened on this machine, or NULL if that
+ * must not fail with @err.
+ */
+static inline const char *why_missing(int err)
 {
-	switch (field) {
-	case 0:
-		attr->__reserved_1 = value;
-		break;
-	case 1:
-		attr->__reserved_2 = value;
-		break;
-	case 2:
-		attr->__reserved_3 = value;
-		break;
-	case 3:
-		attr->__reserved_4 = value;
-		break;
+	switch (err) {
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "no such event";
+	case EACCES:
+	case EPERM:
+		return "not permitted, see /proc/sys/kernel/perf_event_paranoid";
+	default:
+		return NULL;
 	}
 }
 
+enum exactness {
+	EXACT_AUTO,
+	EXACT_YES,
+	EXACT_NO,
+};
+
+/*
+ * Reads ALT_PERIOD_EXACT from the environment. It tells how the hardware counters of this
+ * machine count:
+ *
+ *   yes	exactly; a counter that does not, or cannot be tested, is a failure
+ *   no		not exactly; only flags and labels of their samples are checked
+ *   auto	unknown, the default; a test finds out with an ordinary event
+ */
+static inline enum exactness machine_exactness(void)
+{
+	const char *value = getenv("ALT_PERIOD_EXACT");
+
+	if (!value || !strcmp(value, "auto"))
+		return EXACT_AUTO;
+	if (!strcmp(value, "yes"))
+		return EXACT_YES;
+	if (!strcmp(value, "no"))
+		return EXACT_NO;
+	fprintf(stderr, "ALT_PERIOD_EXACT=%s is not one of yes, no, auto\n", value);
+	exit(1);
+}
+
 /* The limits of an interval, long or window. */
-static inline uint64_t interval_min(const struct perf_event_attr *attr, bool window)
+static inline __u64 interval_min(const struct perf_event_attr *attr, bool window)
 {
 	return window ? attr->alt_sample_period - attr->alt_sample_jitter / 2 :
 			attr->sample_period - attr->sample_jitter / 2;
 }
 
-static inline uint64_t interval_max(const struct perf_event_attr *attr, bool window)
+static inline __u64 interval_max(const struct perf_event_attr *attr, bool window)
 {
 	return interval_min(attr, window) +
 	       (window ? attr->alt_sample_jitter : attr->sample_jitter);
 }
 
-/* The number in a file of sysfs or tracefs, or -1. */
-static inline int read_number(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	int number;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &number) != 1)
-		number = -1;
-	fclose(file);
-	return number;
-}
-
-/* A list of CPUs in sysfs: "0-3,5". Returns whether there is one. */
-static inline bool read_cpus(const char *path, cpu_set_t *set)
-{
-	FILE *file = fopen(path, "r");
-	int first, last;
-	char c;
-
-	if (!file)
-		return false;
-	CPU_ZERO(set);
-	while (fscanf(file, "%d", &first) == 1) {
-		last = first;
-		c = fgetc(file);
-		if (c == '-' && fscanf(file, "%d", &last) == 1)
-			c = fgetc(file);
-		for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-			CPU_SET(cpu, set);
-		if (c != ',')
-			break;
-	}
-	fclose(file);
-	return true;
-}
-
 /*
- * Without the type ID of a PMU, a hardware event of a task counts on one of several
- * core PMUs, whichever it is. Give @attr the ID of the PMU of this CPU, and stay on
- * its CPUs. Nothing changes where there is one core PMU.
+ * Gives @attr the ID of the core PMU of this CPU, and stays on the CPUs of that PMU:
+ * without an ID, a hardware event of a task counts on any one of several core PMUs.
+ * Does nothing where there is one core PMU.
  */
 static inline void stay_on_core_pmu(struct perf_event_attr *attr)
 {
@@ -164,7 +153,7 @@ static inline void stay_on_core_pmu(struct perf_event_attr *attr)
 		return;
 	CPU_AND(&cpus, &cpus, &allowed);
 	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
-		attr->config |= (uint64_t)type << 32;
+		attr->config |= (__u64)type << 32;
 }
 
 /* Work that events count. Each call is a step of the work. */
@@ -186,98 +175,129 @@ static inline void touch_page(void)
 	*(volatile char *)fresh_page = 1;
 }
 
-static __attribute__((noinline, unused)) void spin(unsigned int n)
-{
-	for (volatile unsigned int i = 0; i < n; i++)
-		;
-}
-
 static inline void spin_a_while(void)
 {
 	spin(100);
 }
 
-static inline int ring_map(struct ring *ring, int fd)
+/* Maps a ring of @pages data pages, a power of two. Returns -1 on error, with errno. */
+static inline int ring_map_pages(struct ring *ring, int fd, size_t pages, int prot)
 {
-	void *page = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGE_SIZE),
-			  PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	size_t size = (pages + 1) * sysconf(_SC_PAGE_SIZE);
+	void *page = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 
+	memset(ring, 0, sizeof(*ring));
 	if (page == MAP_FAILED)
 		return -1;
-	memset(ring, 0, sizeof(*ring));
 	ring->page = page;
+	ring->size = size;
 	return 0;
+}
+
+static inline int ring_map(struct ring *ring, int fd)
+{
+	return ring_map_pages(ring, fd, RING_PAGES, PROT_READ | PROT_WRITE);
 }
 
 static inline void ring_unmap(struct ring *ring)
 {
 	if (ring->page)
-		munmap(ring->page, (RING_PAGES + 1) * sysconf(_SC_PAGE_SIZE));
+		munmap(ring->page, ring->size);
 	ring->page = NULL;
 }
 
-/* Bytes that were written to the ring and not read yet. */
-static inline uint64_t ring_used(struct ring *ring)
+/* Returns the number of bytes that were written to the ring and not read yet. */
+static inline __u64 ring_used(const struct ring *ring)
 {
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->tail;
 }
 
-static inline void ring_copy(struct ring *ring, uint64_t at, void *to, size_t size)
+static inline void ring_copy(const struct ring *ring, __u64 at, void *to, size_t size)
 {
-	char *data = (char *)ring->page + ring->page->data_offset;
+	const char *data = (char *)ring->page + ring->page->data_offset;
 
 	for (size_t i = 0; i < size; i++)
 		((char *)to)[i] = data[(at + i) % ring->page->data_size];
 }
 
-/*
- * Read up to @max samples of an event with the sample_type
- * PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD, and PERF_SAMPLE_READ with
- * PERF_FORMAT_GROUP if @read. Counts the other records of interest in @ring.
- */
-static inline size_t ring_read(struct ring *ring, struct sample *samples,
-			       size_t max, bool read)
+static inline __u64 ring_u64(const struct ring *ring, __u64 at)
 {
-	size_t nr = 0;
+	__u64 value;
 
-	while (nr < max && ring_used(ring) >= sizeof(struct perf_event_header)) {
-		struct perf_event_header header;
-		struct sample *s = &samples[nr];
-		uint64_t at = ring->tail;
+	ring_copy(ring, at, &value, sizeof(value));
+	return value;
+}
 
-		ring_copy(ring, at, &header, sizeof(header));
-		at += sizeof(header);
-		ring->tail += header.size;
+/*
+ * Takes the next record from the ring: its header, and in @at the place of what
+ * follows it, for ring_copy() until the next call. Returns false if there is none.
+ * Skips all that is there if a header makes no sense, and counts that.
+ *
+ *	while (ring_next(ring, &header, &at))
+ *		...
+ */
+static inline bool ring_next(struct ring *ring, struct perf_event_header *header, __u64 *at)
+{
+	__u64 used;
 
-		switch (header.type) {
-		case PERF_RECORD_SAMPLE:
-			memset(s, 0, sizeof(*s));
-			ring_copy(ring, at, &s->pid, 4);
-			ring_copy(ring, at + 4, &s->tid, 4);
-			ring_copy(ring, at + 8, &s->period, 8);
-			s->window = header.misc & PERF_RECORD_MISC_ALT_WINDOW;
-			if (read) {
-				uint64_t counters;
-
-				ring_copy(ring, at + 16, &counters, 8);
-				if (counters > 3)
-					counters = 3;
-				ring_copy(ring, at + 24, s->count, 8 * counters);
-			}
-			nr++;
-			break;
-		case PERF_RECORD_THROTTLE:
-			ring->nr_throttled++;
-			break;
-		case PERF_RECORD_LOST:
-			ring->nr_lost++;
-			break;
-		default:
-			break;
-		}
-	}
+	/* The records before are done with. */
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	used = ring_used(ring);
+	if (!used)
+		return false;
 
+	if (used >= sizeof(*header))
+		ring_copy(ring, ring->tail, header, sizeof(*header));
+	if (used < sizeof(*header) || header->size < sizeof(*header) ||
+	    header->size % 8 || header->size > used) {
+		ring->nr_broken++;
+		ring->tail += used;
+		__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+		return false;
+	}
+
+	*at = ring->tail + sizeof(*header);
+	ring->tail += header->size;
+	ring->nr_lost += header->type == PERF_RECORD_LOST;
+	ring->nr_throttled += header->type == PERF_RECORD_THROTTLE;
+	return true;
+}
+
+/*
+ * Reads up to @max samples of an event whose sample_type is PERF_SAMPLE_TID,
+ * PERF_SAMPLE_PERIOD or not, and PERF_SAMPLE_READ with PERF_FORMAT_GROUP or not.
+ * Returns their number.
+ */
+static inline size_t ring_read(struct ring *ring, struct sample *samples, size_t max,
+			       __u64 sample_type)
+{
+	struct perf_event_header header;
+	size_t nr = 0;
+	__u64 at;
+
+	while (nr < max && ring_next(ring, &header, &at)) {
+		struct sample *s = &samples[nr];
+
+		if (header.type != PERF_RECORD_SAMPLE)
+			continue;
+		memset(s, 0, sizeof(*s));
+		s->window = header.misc & PERF_RECORD_MISC_ALT_WINDOW;
+		ring_copy(ring, at, &s->pid, 4);
+		ring_copy(ring, at + 4, &s->tid, 4);
+		at += 8;
+		if (sample_type & PERF_SAMPLE_PERIOD) {
+			s->period = ring_u64(ring, at);
+			at += 8;
+		}
+		if (sample_type & PERF_SAMPLE_READ) {
+			__u64 counters = ring_u64(ring, at);
+
+			if (counters > 3)
+				counters = 3;
+			ring_copy(ring, at + 8, s->count, 8 * counters);
+		}
+		nr++;
+	}
 	return nr;
 }
 

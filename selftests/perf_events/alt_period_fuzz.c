@@ -1,186 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random operations on events with alternating sample periods, valid and not,
- * while they count. That the kernel survives is one thing, the others are:
+ * Random operations on events with alternating sample periods, valid and not, while
+ * they count. The kernel has to survive; these things are checked as well:
  *
  *  - an open or PERF_EVENT_IOC_PERIOD that breaks the rules of the periods fails
- *    with the right error, and one that obeys them does what the same request
- *    without alternating periods does;
+ *    with the right error, and one that obeys them has the same result as the same
+ *    request without alternating periods;
  *  - PERF_EVENT_IOC_MODIFY_ATTRIBUTES changes none of them;
  *  - each sample belongs to an event that was opened, has a label that its event
  *    can have, and is marked as window if and only if it is one;
- *  - long intervals and windows come in their sequence, as long as nothing that
- *    may lose samples happened.
+ *  - long intervals and windows come in their sequence, as long as nothing happened
+ *    that may lose samples.
  *
  * The operation with number N depends on the seed and N alone, so a run can be
  * repeated as far as time and interrupts repeat.
  */
 #define _GNU_SOURCE
+#define __SANE_USERSPACE_TYPES__ /* Use ll64 */
 #include <fcntl.h>
-#include <linux/bpf.h>
-#include <linux/bpf_perf_event.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "alt_period.h"
-#include "kselftest.h"
+#include "alt_period_fuzz.h"
+#include "alt_period_bpf.h"
 
-#define MAX_EVENTS	48
-#define MAX_HELPERS	4	/* children, and threads as well */
 #define MAX_CPUS	64
-#define NR_PAGES	16	/* that can be touched */
-#define HISTORY		32768
-#define MAX_LENGTHS	6
-#define MAX_COMPLAINTS	20
 
-#define CLOCK_MIN	10000	/* ns, the shortest period of a clock that varies */
-#define CLOCK_SANE	300000	/* ...and the shortest that any machine keeps up with */
-#define HW_MIN		256	/* what a hardware PMU may demand at most */
+struct fuzz fuzz;
 
-#ifndef PERF_ATTR_SIZE_VER10
-#error "the kernel headers are too old, run 'make headers' first"
-#endif
-
-enum kind {
-	PAGE_FAULTS, BREAKPOINT, TRACEPOINT, CYCLES, INSTRUCTIONS, CPU_CLOCK,
-	TASK_CLOCK, SWITCHES, OTHER, NR_KINDS
-};
-
-static const char * const kind_names[NR_KINDS] = {
-	"page-faults", "breakpoint", "tracepoint", "cycles", "instructions",
-	"cpu-clock", "task-clock", "context-switches", "other",
-};
-
-static struct {
-	uint64_t tried, opened, longs, windows;
-} stats[NR_KINDS];
-
-static struct {
-	uint64_t mapped, lost, throttled, evicted, in_sequence, traps, refused, periods;
-	uint64_t forks, threads, hotplugs;
-} totals;
-
-/* What is known of an event when its samples are read, maybe after its end. */
-struct history {
-	uint64_t id;
-	enum kind kind;
-	uint64_t sample_type;
-	bool freq, alternating;
-	uint64_t alt_min, alt_max;
-	uint32_t jitter, count;
-	uint64_t lengths[MAX_LENGTHS];	/* every sample_period that it had */
-	unsigned int nr_lengths;	/* more than MAX_LENGTHS: anything goes */
-	bool in_sequence;		/* can the sequence be checked at all? */
-	bool excludes;			/* may an interval end without a sample? */
-	int64_t next;			/* interval: 0 is the long one, -1 unknown */
-	uint64_t epoch;			/* ...and it is unknown in another epoch */
-	bool restarts;			/* what is read now is not in sequence */
-};
-
-struct event {
-	int fd;			/* -1: free */
-	uint64_t id;
-	enum kind kind;
-	struct perf_event_attr attr;
-	pid_t pid;
-	int cpu;
-	char *ring;
-	size_t ring_size;
-	bool readable;		/* our own, written forward and not over what is unread */
-	bool redirected;	/* to the ring of another event, which a mapping shows */
-	uint64_t tail;
-};
-
-static struct event events[MAX_EVENTS];
-static struct history *histories;
-static uint64_t last_id;
-
-/* See new_sequence() and new_sequences(). */
-static uint64_t epoch;
-static bool out_of_sequence;
-
-static uint64_t seed, operation, state;
-static unsigned long complaints;
-static bool plain, disruptive;
-static int verbose;
-
-static long page_size;
-static char *pages;
-static volatile uint64_t watched[4];
-static int nr_cpus, tracepoint = -1;
-static int progs[3] = { -1, -1, -1 };
-static volatile sig_atomic_t traps;
-
-static pid_t children[MAX_HELPERS];
-static struct thread {
-	pthread_t thread;
-	bool used;
-	volatile pid_t tid;
-	uint64_t state;
-} threads[MAX_HELPERS];
-
-static void complain(const char *format, ...)
+/* Does a step of the work that events count. */
+static void work(__u64 *s)
 {
-	va_list args;
-
-	if (complaints++ >= MAX_COMPLAINTS)
-		return;
-	printf("# seed %llu operation %llu: ", (unsigned long long)seed,
-	       (unsigned long long)operation);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-	fflush(stdout);
-}
-
-/* Random numbers: splitmix64. */
-
-static uint64_t next_random(uint64_t *s)
-{
-	uint64_t z = (*s += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
-static uint64_t below(uint64_t limit)
-{
-	return next_random(&state) % limit;
-}
-
-static uint64_t between(uint64_t first, uint64_t last)
-{
-	return first + below(last - first + 1);
-}
-
-static bool one_in(uint64_t n)
-{
-	return below(n) == 0;
-}
-
-/* Work that the events count. */
-
-static void work(uint64_t *s)
-{
-	uint64_t r = next_random(s);
+	__u64 r = next_random(s);
 	unsigned int n = 1 + (r >> 8) % 4;
-	char *page = pages + (r >> 16) % NR_PAGES * page_size;
+	char *page = fuzz.pages + (r >> 16) % NR_PAGES * fuzz.page_size;
 
 	switch (r % 16) {
 	case 0 ... 2:
-		madvise(page, page_size, MADV_DONTNEED);
+		madvise(page, fuzz.page_size, MADV_DONTNEED);
 		*(volatile char *)page = 1;
 		break;
 	case 3 ... 7:
 		while (n--)
-			watched[(r >> 16) % 4]++;
+			fuzz.watched[(r >> 16) % 4]++;
 		break;
 	case 8 ... 9:
 		while (n--)
@@ -194,570 +56,30 @@ static void work(uint64_t *s)
 	}
 }
 
-/* The attr as the kernel sees it: what is beyond attr.size is zero. */
-static struct perf_event_attr effective(const struct perf_event_attr *attr)
-{
-	struct perf_event_attr seen = {};
-	size_t size = attr->size ?: PERF_ATTR_SIZE_VER0;
-
-	memcpy(&seen, attr, size < sizeof(seen) ? size : sizeof(seen));
-	return seen;
-}
-
-static bool is_varying(const struct perf_event_attr *attr)
-{
-	return attr->alt_sample_period || attr->sample_jitter;
-}
-
-static bool has_fields(const struct perf_event_attr *attr)
-{
-	return is_varying(attr) || attr->alt_sample_jitter || attr->alt_sample_count;
-}
-
-static bool length_valid(uint64_t length, uint32_t jitter)
-{
-	return length > jitter / 2 && length <= INT64_MAX - (uint64_t)jitter;
-}
-
-static bool is_clock(enum kind kind)
-{
-	return kind == CPU_CLOCK || kind == TASK_CLOCK;
-}
-
-static bool is_hardware(const struct perf_event_attr *attr)
-{
-	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
-	       attr->type != PERF_TYPE_BREAKPOINT;
-}
-
-/* A PMU of this type may refuse to go below that, or else it must not. */
-static uint64_t tolerated_min(const struct perf_event_attr *attr)
-{
-	if (!is_hardware(attr))
-		return 0;
-	/* By these types, clocks and others can be opened. */
-	return attr->type > PERF_TYPE_BREAKPOINT ? CLOCK_MIN : HW_MIN;
-}
-
-/* Must any kernel refuse this with EINVAL? See perf_event_attr. */
-static bool breaks_rules(const struct perf_event_attr *attr)
-{
-	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3 ||
-	    attr->__reserved_4)
-		return true;
-	if (!attr->alt_sample_period && (attr->alt_sample_jitter || attr->alt_sample_count))
-		return true;
-	if (!is_varying(attr))
-		return false;
-	if (!attr->sample_period)
-		return true;
-	if (attr->alt_sample_period &&
-	    !length_valid(attr->alt_sample_period, attr->alt_sample_jitter))
-		return true;
-	/* At a frequency the jitter is cut to what sample_period becomes. */
-	return !attr->freq && !length_valid(attr->sample_period, attr->sample_jitter);
-}
-
-/* The shortest interval that is asked for. */
-static uint64_t shortest(const struct perf_event_attr *attr)
-{
-	uint64_t period = attr->freq ? INT64_MAX : interval_min(attr, false);
-	uint64_t alt = interval_min(attr, true);
-
-	return attr->alt_sample_period && alt < period ? alt : period;
-}
-
-/*
- * A clock that fires while its event is excluded is not throttled: on a slow
- * machine some of these leave no time for anything else. Do not let them run.
- */
-static bool is_storm(const struct perf_event_attr *attr, enum kind kind)
-{
-	return is_clock(kind) && attr->sample_period && shortest(attr) < CLOCK_SANE;
-}
-
-/* Errors that depend on what else happens on the machine. */
-static bool is_transient(int err)
-{
-	return err == ESRCH || err == ENODEV || err == ENOMEM || err == EMFILE ||
-	       err == ENFILE || err == ENOSPC || err == EBUSY || err == EAGAIN ||
-	       err == EINTR;
-}
-
-static const char *show(const struct perf_event_attr *attr)
-{
-	static char text[256];
-
-	snprintf(text, sizeof(text),
-		 "type %u config %llx %s %llu jitter %u alt %llu jitter %u count %u size %u",
-		 attr->type, (unsigned long long)attr->config,
-		 attr->freq ? "freq" : "period", (unsigned long long)attr->sample_period,
-		 attr->sample_jitter, (unsigned long long)attr->alt_sample_period,
-		 attr->alt_sample_jitter, attr->alt_sample_count, attr->size);
-	return text;
-}
-
-/* Attrs. */
-
-static uint64_t edge(uint64_t near)
-{
-	static const uint64_t edges[] = {
-		0, 1, 2, 3, CLOCK_MIN - 1, CLOCK_MIN, 1ULL << 31, 1ULL << 32,
-		INT64_MAX - 1, INT64_MAX, 1ULL << 63, UINT64_MAX - 1, UINT64_MAX,
-	};
-
-	switch (below(4)) {
-	case 0:
-		return near + below(5) - 2;
-	case 1:
-		return INT64_MAX - near + below(5) - 2;
-	case 2:
-		return next_random(&state) >> below(64);
-	}
-	return edges[below(ARRAY_SIZE(edges))];
-}
-
-static enum kind fill_source(struct perf_event_attr *attr)
-{
-	static const enum kind kinds[] = {	/* how often each comes */
-		PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS,
-		BREAKPOINT, BREAKPOINT, BREAKPOINT, TRACEPOINT, TRACEPOINT,
-		CYCLES, CYCLES, INSTRUCTIONS, CPU_CLOCK, CPU_CLOCK, TASK_CLOCK,
-		TASK_CLOCK, SWITCHES, SWITCHES, OTHER,
-	};
-	enum kind kind = kinds[below(ARRAY_SIZE(kinds))];
-
-	attr->type = PERF_TYPE_SOFTWARE;
-	switch (kind) {
-	case PAGE_FAULTS:
-		attr->config = one_in(3) ? PERF_COUNT_SW_PAGE_FAULTS_MIN :
-					   PERF_COUNT_SW_PAGE_FAULTS;
-		break;
-	case BREAKPOINT:
-		attr->type = PERF_TYPE_BREAKPOINT;
-		attr->bp_type = one_in(8) ? below(8) : HW_BREAKPOINT_W;
-		attr->bp_len = one_in(8) ? below(10) : HW_BREAKPOINT_LEN_8;
-		attr->bp_addr = (uintptr_t)&watched[below(4)];
-		if (attr->bp_type == HW_BREAKPOINT_X) {
-			attr->bp_addr = (uintptr_t)spin;
-			attr->bp_len = sizeof(long);
-		}
-		break;
-	case TRACEPOINT:
-		attr->type = PERF_TYPE_TRACEPOINT;
-		attr->config = tracepoint;
-		break;
-	case CYCLES:
-	case INSTRUCTIONS:
-		attr->type = PERF_TYPE_HARDWARE;
-		attr->config = kind == CYCLES ? PERF_COUNT_HW_CPU_CYCLES :
-						PERF_COUNT_HW_INSTRUCTIONS;
-		break;
-	case CPU_CLOCK:
-		attr->config = PERF_COUNT_SW_CPU_CLOCK;
-		break;
-	case TASK_CLOCK:
-		attr->config = PERF_COUNT_SW_TASK_CLOCK;
-		break;
-	case SWITCHES:
-		attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-		break;
-	default:
-		attr->type = one_in(2) ? below(12) : PERF_TYPE_SOFTWARE;
-		attr->config = one_in(8) ? next_random(&state) : below(16);
-		/* Another name of a clock would need its limits. */
-		if (attr->type == PERF_TYPE_SOFTWARE &&
-		    attr->config <= PERF_COUNT_SW_TASK_CLOCK)
-			attr->config = PERF_COUNT_SW_DUMMY;
-		break;
-	}
-	return kind;
-}
-
-/* Lengths that overflow now and then and obey the rules. */
-static void fill_periods(struct perf_event_attr *attr, enum kind kind)
-{
-	uint64_t min = 1;
-
-	switch (kind) {
-	case CYCLES:
-	case INSTRUCTIONS:
-	case OTHER:
-		/* Not so often that nothing else gets done. */
-		min = 300;
-		attr->sample_period = between(100, 3000) * (attr->exclude_kernel ? 1000 : 5000);
-		attr->alt_sample_period = between(300, 3000);
-		break;
-	case CPU_CLOCK:
-	case TASK_CLOCK:
-		min = CLOCK_SANE;
-		attr->sample_period = between(1000, 10000) * 1000;
-		attr->alt_sample_period = between(300, 3000) * 1000;
-		break;
-	default:
-		attr->sample_period = between(1, 40);
-		attr->alt_sample_period = between(1, 8);
-		break;
-	}
-	if (one_in(4))
-		attr->alt_sample_period = 0;
-	else if (one_in(2))
-		attr->alt_sample_count = below(6);
-	if (one_in(2) || !attr->alt_sample_period)
-		attr->sample_jitter = below(2 * (attr->sample_period - min) + 2);
-	if (one_in(2) && attr->alt_sample_period)
-		attr->alt_sample_jitter = below(2 * (attr->alt_sample_period - min) + 2);
-}
-
-static void break_period(struct perf_event_attr *attr)
-{
-	switch (below(6)) {
-	case 0:
-		attr->sample_period = edge(attr->sample_jitter / 2);
-		break;
-	case 1:
-		attr->alt_sample_period = edge(attr->alt_sample_jitter / 2);
-		break;
-	case 2:
-		attr->sample_jitter = one_in(2) ? 2 * attr->sample_period + below(4) - 2 :
-						  edge(0);
-		break;
-	case 3:
-		attr->alt_sample_jitter = one_in(2) ?
-			2 * attr->alt_sample_period + below(4) - 2 : edge(0);
-		break;
-	case 4:
-		attr->alt_sample_count = edge(0);
-		break;
-	case 5:
-		attr->freq = 1;
-		attr->sample_freq = one_in(4) ? edge(100000) : between(1, 2000);
-		break;
-	}
-}
-
-/* The other fields: most are zero mostly. */
-static void fill_rest(struct perf_event_attr *attr)
-{
-	uint64_t bits = next_random(&state) & next_random(&state) & next_random(&state) &
-			next_random(&state) & next_random(&state);
-
-	attr->disabled = one_in(2);
-	attr->inherit = one_in(4);
-	attr->exclude_hv = one_in(2);
-	attr->exclude_user = one_in(32);
-	attr->exclude_idle = one_in(16);
-	attr->pinned = bits >> 0;
-	attr->exclusive = bits >> 1;
-	attr->mmap = bits >> 2;
-	attr->comm = bits >> 3;
-	attr->inherit_stat = bits >> 4;
-	attr->enable_on_exec = bits >> 5;
-	attr->task = bits >> 6;
-	attr->watermark = bits >> 7;
-	attr->precise_ip = bits >> 8 & 3;
-	attr->mmap_data = bits >> 10;
-	attr->sample_id_all = bits >> 11;
-	attr->exclude_host = bits >> 12;
-	attr->exclude_guest = bits >> 13;
-	attr->exclude_callchain_kernel = bits >> 14;
-	attr->exclude_callchain_user = bits >> 15;
-	attr->mmap2 = bits >> 16;
-	attr->comm_exec = bits >> 17;
-	attr->use_clockid = bits >> 18;
-	attr->context_switch = bits >> 19;
-	attr->write_backward = bits >> 20;
-	attr->namespaces = bits >> 21;
-	attr->ksymbol = bits >> 22;
-	attr->bpf_event = bits >> 23;
-	attr->aux_output = bits >> 24;
-	attr->cgroup = bits >> 25;
-	attr->text_poke = bits >> 26;
-	attr->build_id = bits >> 27;
-	attr->inherit_thread = bits >> 28;
-	attr->sigtrap = bits >> 29;
-	attr->remove_on_exec = attr->sigtrap || (bits >> 30 & 1);
-	attr->defer_callchain = bits >> 31;
-	attr->defer_output = bits >> 32;
-	attr->clockid = below(12);
-	attr->sig_data = next_random(&state);
-	attr->wakeup_events = below(4);
-	if (one_in(32))
-		attr->aux_action = below(8);
-
-	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_PERIOD;
-	if (one_in(2))
-		attr->sample_type |= below(1 << 10);
-	else if (one_in(8))
-		attr->sample_type = below(one_in(64) ? UINT64_MAX : PERF_SAMPLE_MAX);
-	attr->read_format = one_in(64) ? next_random(&state) : below(PERF_FORMAT_MAX);
-	if (one_in(2))
-		attr->read_format = 0;
-	attr->branch_sample_type = one_in(2) ? PERF_SAMPLE_BRANCH_ANY :
-					       below(PERF_SAMPLE_BRANCH_MAX);
-	attr->sample_regs_user = next_random(&state) & 0xff;
-	attr->sample_regs_intr = next_random(&state) & 0xff;
-	attr->sample_stack_user = 8 * below(64);
-	if (one_in(16))
-		attr->sample_max_stack = below(200);
-}
-
-static enum kind fill_attr(struct perf_event_attr *attr, bool broken)
-{
-	enum kind kind;
-
-	memset(attr, 0, sizeof(*attr));
-	attr->exclude_kernel = one_in(2);
-	kind = fill_source(attr);
-	fill_rest(attr);
-	fill_periods(attr, kind);
-	attr->size = sizeof(*attr);
-
-	if (plain) {
-		attr->size = PERF_ATTR_SIZE_VER9;
-		memset(&attr->alt_sample_period, 0,
-		       sizeof(*attr) - offsetof(struct perf_event_attr, alt_sample_period));
-		return kind;
-	}
-	if (one_in(16)) {
-		attr->alt_sample_period = 0;
-		attr->alt_sample_jitter = 0;
-		attr->alt_sample_count = 0;
-		attr->sample_jitter = 0;
-	}
-	if (one_in(16)) {
-		attr->freq = 1;
-		attr->sample_freq = between(1, 2000);
-	}
-	if (broken) {
-		do {
-			break_period(attr);
-		} while (one_in(2));
-		if (one_in(8))
-			set_reserved(attr, below(NR_RESERVED), 1U << below(32));
-		if (one_in(8))
-			attr->size = one_in(2) ? 8 * below(24) : edge(sizeof(*attr));
-		/* What is accepted may be a storm of interrupts. */
-		attr->disabled |= !one_in(4);
-	}
-	return kind;
-}
-
-/* Events. */
-
-static struct history *find_history(uint64_t id)
-{
-	struct history *h = &histories[id % HISTORY];
-
-	if (h->id == id)
-		return h;
-	if (h->id > id)
-		totals.evicted++;
-	else
-		complain("a sample of event %llu, which nobody opened", (unsigned long long)id);
-	return NULL;
-}
-
-static void add_length(struct history *h, uint64_t length)
-{
-	if (h->nr_lengths < MAX_LENGTHS)
-		h->lengths[h->nr_lengths] = length;
-	h->nr_lengths++;
-}
-
-static void add_history(struct event *e)
-{
-	const struct perf_event_attr *attr = &e->attr;
-	struct history *h = &histories[e->id % HISTORY];
-
-	memset(h, 0, sizeof(*h));
-	h->id = e->id;
-	h->kind = e->kind;
-	h->sample_type = attr->sample_type;
-	h->freq = attr->freq;
-	h->alternating = attr->alt_sample_period;
-	h->alt_min = attr->alt_sample_period - attr->alt_sample_jitter / 2;
-	h->alt_max = h->alt_min + attr->alt_sample_jitter;
-	h->jitter = attr->sample_jitter;
-	h->count = attr->alt_sample_count ?: 1;
-	add_length(h, attr->sample_period);
-	/* The tasks that inherit an event have a sequence each. */
-	h->in_sequence = h->alternating && !attr->inherit;
-	/* Of a clock one may end in an excluded mode; a long one follows. */
-	h->excludes = (is_clock(e->kind) || e->kind == OTHER) &&
-		      (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle);
-	h->next = -1;
-}
-
-static void check_sample(struct history *h, const struct perf_event_header *header,
-			 uint64_t label, bool labelled)
-{
-	bool window = header->misc & PERF_RECORD_MISC_ALT_WINDOW;
-	bool ok = h->nr_lengths > MAX_LENGTHS;
-
-	if (window)
-		stats[h->kind].windows++;
-	else
-		stats[h->kind].longs++;
-
-	if (window && !h->alternating) {
-		complain("%s without windows has one, of %llu", kind_names[h->kind],
-			 (unsigned long long)label);
-		return;
-	}
-
-	if (labelled && window && (label < h->alt_min || label > h->alt_max))
-		complain("%s: window of %llu, not of %llu to %llu", kind_names[h->kind],
-			 (unsigned long long)label, (unsigned long long)h->alt_min,
-			 (unsigned long long)h->alt_max);
-	/* Of an ordinary event the label is something else, or not exact. */
-	if (labelled && !window && !h->freq && (h->alternating || h->jitter)) {
-		for (unsigned int i = 0; i < h->nr_lengths && !ok; i++) {
-			uint64_t min = h->lengths[i] - h->jitter / 2;
-
-			ok = label >= min && label <= min + h->jitter;
-		}
-		if (!ok)
-			complain("%s: long interval of %llu, not of %llu jitter %u",
-				 kind_names[h->kind], (unsigned long long)label,
-				 (unsigned long long)h->lengths[h->nr_lengths - 1], h->jitter);
-	}
-
-	if (!h->in_sequence || h->restarts || out_of_sequence)
-		return;
-	if (h->epoch != epoch) {
-		h->epoch = epoch;
-		h->next = -1;
-	}
-	if (h->next < 0) {
-		if (!window)
-			h->next = 1;
-		return;
-	}
-	if (!window && h->excludes)
-		h->next = 0;
-	if (window != !!h->next) {
-		complain("%s (event %llu): %s instead of interval %lld of 0 to %u",
-			 kind_names[h->kind], (unsigned long long)h->id,
-			 window ? "window" : "long interval", (long long)h->next, h->count);
-		h->next = -1;
-		return;
-	}
-	totals.in_sequence++;
-	h->next = h->next < h->count ? h->next + 1 : 0;
-}
-
-static void drain(struct event *e)
-{
-	struct perf_event_mmap_page *page = (void *)e->ring;
-	char *data = e->ring + page_size;
-	uint64_t head, mask = e->ring_size - 1;
-
-	if (!e->ring || !e->readable)
-		return;
-
-	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	while (e->tail < head) {
-		struct perf_event_header *header = (void *)(data + (e->tail & mask));
-		struct history *h = NULL;
-		uint64_t at = e->tail + sizeof(*header);
-		uint64_t label = 0;
-
-		if (header->size < sizeof(*header) || header->size % 8 ||
-		    header->size > head - e->tail) {
-			complain("record of %u bytes in a ring with %llu", header->size,
-				 (unsigned long long)(head - e->tail));
-			e->tail = head;
-			break;
-		}
-		switch (header->type) {
-		case PERF_RECORD_SAMPLE:
-			h = find_history(e->attr.sample_type & PERF_SAMPLE_IDENTIFIER ?
-					 *(uint64_t *)(data + (at & mask)) : e->id);
-			if (!h)
-				break;
-			if (h->sample_type & PERF_SAMPLE_PERIOD) {
-				at += 8 * __builtin_popcountll(h->sample_type &
-					(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
-					 PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-					 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-					 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU));
-				label = *(uint64_t *)(data + (at & mask));
-			}
-			check_sample(h, header, label, h->sample_type & PERF_SAMPLE_PERIOD);
-			break;
-		case PERF_RECORD_LOST:
-			totals.lost++;
-			epoch++;
-			break;
-		case PERF_RECORD_THROTTLE:
-			totals.throttled++;
-			break;
-		}
-		e->tail += header->size;
-	}
-	__atomic_store_n(&page->data_tail, e->tail, __ATOMIC_RELEASE);
-}
-
-static void drain_all(void)
-{
-	for (int i = 0; i < MAX_EVENTS; i++) {
-		if (events[i].fd >= 0)
-			drain(&events[i]);
-	}
-}
-
-/*
- * After something that restarts the sequence of an event or sends its samples to
- * another ring: what is still to be read is not in sequence.
- */
-static void new_sequence(struct event *e)
-{
-	struct history *h = &histories[e->id % HISTORY];
-
-	h->restarts = true;
-	drain_all();
-	h->restarts = false;
-	h->next = -1;
-}
-
-/* The same for all events, after something that may lose samples. */
-static void new_sequences(void)
-{
-	out_of_sequence = true;
-	drain_all();
-	out_of_sequence = false;
-	epoch++;
-}
-
 static void unmap(struct event *e)
 {
-	if (!e->ring)
+	if (!e->ring.page)
 		return;
 	drain(e);
-	munmap(e->ring, e->ring_size + page_size);
-	e->ring = NULL;
-	epoch++;
+	ring_unmap(&e->ring);
+	fuzz.epoch++;
 }
 
 static void map(struct event *e)
 {
-	size_t size = page_size << below(4);
+	size_t ring_pages = 1 << below(4);
 	bool overwrite = one_in(16);
-	void *ring;
+	struct ring ring;
 
-	if (e->ring)
+	if (e->ring.page)
 		return;
-	ring = mmap(NULL, page_size + size, overwrite ? PROT_READ : PROT_READ | PROT_WRITE,
-		    MAP_SHARED, e->fd, 0);
-	if (ring == MAP_FAILED)
+	if (ring_map_pages(&ring, e->fd, ring_pages,
+			   overwrite ? PROT_READ : PROT_READ | PROT_WRITE))
 		return;
-	totals.mapped++;
+	fuzz.totals.mapped++;
 	new_sequence(e);
 	e->ring = ring;
-	e->ring_size = size;
 	e->readable = !overwrite && !e->attr.write_backward && !e->redirected;
-	e->tail = 0;
 }
 
 static void close_event(struct event *e)
@@ -775,20 +97,21 @@ static void close_event(struct event *e)
 	e->fd = -1;
 }
 
+/* Chooses a task and a CPU. */
 static void pick_target(pid_t *pid, int *cpu)
 {
-	const struct thread *t = &threads[below(MAX_HELPERS)];
-	pid_t child = children[below(MAX_HELPERS)];
+	const struct thread *t = &fuzz.threads[below(MAX_HELPERS)];
+	pid_t child = fuzz.children[below(MAX_HELPERS)];
 
 	*pid = 0;
 	*cpu = -1;
 	switch (below(32)) {
 	case 0 ... 5:
-		*cpu = below(nr_cpus);
+		*cpu = below(fuzz.nr_cpus);
 		break;
 	case 6 ... 8:
 		*pid = -1;
-		*cpu = below(nr_cpus);
+		*cpu = below(fuzz.nr_cpus);
 		break;
 	case 9:
 		*pid = one_in(2) ? -1 : 1 << 30;
@@ -799,13 +122,13 @@ static void pick_target(pid_t *pid, int *cpu)
 			*pid = child;
 		break;
 	case 13 ... 15:
-		if (t->used && t->tid)
-			*pid = t->tid;
+		if (t->used)
+			*pid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
 		break;
 	}
 }
 
-/* Can the samples of both be told apart in one ring? */
+/* Returns true if the samples of both can be told apart in one ring. */
 static bool can_share(const struct perf_event_attr *a, const struct perf_event_attr *b)
 {
 	return a->sample_type & b->sample_type & PERF_SAMPLE_IDENTIFIER;
@@ -826,7 +149,7 @@ static int sys_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	return fd < 0 ? -errno : fd;
 }
 
-/* The same without alternating periods. */
+/* Opens the same event without alternating periods. Returns the error. */
 static int try_twin(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 		    unsigned long flags)
 {
@@ -845,31 +168,12 @@ static int try_twin(const struct perf_event_attr *attr, pid_t pid, int cpu, int 
 	return 0;
 }
 
-static void check_open(const struct perf_event_attr *attr, enum kind kind, int fd,
-		       int twin)
-{
-	int err = fd < 0 ? -fd : 0;
-	bool too_short = is_varying(attr) && is_clock(kind) && shortest(attr) < CLOCK_MIN;
-
-	if (err == twin || is_transient(err) || is_transient(twin))
-		return;
-	/* The limit is a sysctl, which the kernel lowers by itself. */
-	if (attr->freq && attr->sample_freq > 1 && (err == EINVAL || twin == EINVAL))
-		return;
-	/* Where it cannot be done, or is too short, the order of checks is free. */
-	if (err == EOPNOTSUPP && (attr->aux_output || is_hardware(attr)))
-		return;
-	if (err == EINVAL &&
-	    (too_short || shortest(attr) < tolerated_min(attr)))
-		return;
-	complain("open: error %d, without alternating periods %d: %s", err, twin, show(attr));
-}
-
-static void do_open(struct event *e, bool broken)
+/* Opens an event with a random attr, and checks that the kernel should do so. */
+static void open_event(struct event *e, bool broken)
 {
 	union attr_buffer u = {};
 	struct perf_event_attr attr;
-	struct event *leader = &events[below(MAX_EVENTS)];
+	struct event *leader = &fuzz.events[below(MAX_EVENTS)];
 	unsigned long flags = 0;
 	bool tail = false;
 	enum kind kind;
@@ -898,21 +202,21 @@ static void do_open(struct event *e, bool broken)
 	}
 
 	attr = effective(&u.attr);
-	/* What the kernel would read beyond the union is anything. */
-	if (attr.size > sizeof(u) && attr.size <= page_size)
+	/* The kernel would read beyond the union. */
+	if (attr.size > sizeof(u) && attr.size <= fuzz.page_size)
 		return;
-	if (tail || (attr.size && attr.size < PERF_ATTR_SIZE_VER0) || attr.size > page_size)
+	if (tail || (attr.size && attr.size < PERF_ATTR_SIZE_VER0) || attr.size > fuzz.page_size)
 		expected = E2BIG;
 	else if (breaks_rules(&attr))
 		expected = EINVAL;
 
-	stats[kind].tried++;
+	fuzz.stats[kind].tried++;
 	fd = sys_open(&u.attr, pid, cpu, group, flags);
 	if (expected) {
-		totals.refused++;
+		fuzz.totals.refused++;
 		if (fd != -expected)
 			complain("open: %d instead of error %d: %s", fd, expected, show(&attr));
-	} else if (!plain && has_fields(&attr)) {
+	} else if (!fuzz.plain && has_fields(&attr)) {
 		if (is_clock(kind) && shortest(&attr) < CLOCK_MIN && fd >= 0)
 			complain("open: a clock below its minimum: %s", show(&attr));
 		/* A group may be full after this one. */
@@ -923,18 +227,17 @@ static void do_open(struct event *e, bool broken)
 	if (fd < 0)
 		return;
 
-	stats[kind].opened++;
+	fuzz.stats[kind].opened++;
 	e->fd = fd;
 	e->kind = kind;
 	e->attr = attr;
 	e->pid = pid;
 	e->cpu = cpu;
 	e->redirected = flags & PERF_FLAG_FD_OUTPUT;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &e->id) || e->id <= last_id)
-		complain("id %llu after %llu", (unsigned long long)e->id,
-			 (unsigned long long)last_id);
-	last_id = e->id;
-	/* It may have counted already, maybe into the ring of its group. */
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &e->id) || e->id <= fuzz.last_id)
+		complain("id %llu after %llu", e->id, fuzz.last_id);
+	fuzz.last_id = e->id;
+	/* It may have samples already, in the ring of its group. */
 	add_history(e);
 	if (is_storm(&attr, kind))
 		close_event(e);
@@ -942,12 +245,32 @@ static void do_open(struct event *e, bool broken)
 		map(e);
 }
 
+/* Operations on an event. */
+
+static void do_work(struct event *e)
+{
+	work(&fuzz.random);
+}
+
+static void do_open(struct event *e)
+{
+	open_event(e, false);
+}
+
+static void do_open_broken(struct event *e)
+{
+	static struct event scratch = { .fd = -1 };
+
+	open_event(e->fd >= 0 ? &scratch : e, true);
+	close_event(&scratch);
+}
+
 static void do_period(struct event *e)
 {
 	struct perf_event_attr attr = e->attr;
-	struct history *h = &histories[e->id % HISTORY];
+	struct history *h = &fuzz.histories[e->id % HISTORY];
 	bool varying = is_varying(&attr);
-	uint64_t value;
+	__u64 value;
 	int err, expected = 0;
 
 	if (one_in(2)) {
@@ -961,24 +284,24 @@ static void do_period(struct event *e)
 	}
 
 	attr.sample_period = value;
-	/* Of a clock the kernel has made a period of its frequency. */
+	/* Clock events turn a frequency into a period at open. */
 	if (is_clock(e->kind))
 		attr.freq = 0;
 	if (is_storm(&attr, e->kind))
 		ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
 
-	/* Whatever is sampled until the ioctl returns may be of either length. */
+	/* Samples that come before the ioctl returns may have either length. */
 	if (value && h->id == e->id)
 		add_length(h, value);
 	err = ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &value) ? errno : 0;
-	totals.periods++;
+	fuzz.totals.periods++;
 
 	if (!e->attr.sample_period || !value)
 		expected = EINVAL;
 	else if (attr.freq)
 		expected = value == 1 ? 0 : -1;	/* depends on the sysctl */
 	else if (e->attr.freq)
-		expected = -1;			/* depends on the jitter that is left */
+		expected = -1;			/* depends on the limited jitter */
 	else if (value >> 63 || (varying && breaks_rules(&attr)) ||
 		 (varying && is_clock(e->kind) && shortest(&attr) < CLOCK_MIN))
 		expected = EINVAL;
@@ -986,7 +309,7 @@ static void do_period(struct event *e)
 		expected = -1;
 	if (expected >= 0 ? err != expected : err && err != EINVAL)
 		complain("ioctl: period %llu: error %d instead of %d: %s",
-			 (unsigned long long)value, err, expected, show(&e->attr));
+			 value, err, expected, show(&e->attr));
 
 	if (!err) {
 		e->attr.sample_period = value;
@@ -994,7 +317,7 @@ static void do_period(struct event *e)
 		if (is_storm(&attr, e->kind))
 			close_event(e);
 	} else if (value && h->id == e->id) {
-		/* Nothing can have it. */
+		/* No sample can have it. */
 		h->nr_lengths--;
 	}
 }
@@ -1006,11 +329,11 @@ static void do_modify(struct event *e)
 	int err;
 
 	if (one_in(2)) {
-		attr.bp_addr = (uintptr_t)&watched[below(4)];
+		attr.bp_addr = (uintptr_t)&fuzz.watched[below(4)];
 		attr.disabled = one_in(2);
 	} else if (one_in(8)) {
 		fill_attr(&attr, one_in(2));
-	} else if (!plain) {
+	} else if (!fuzz.plain) {
 		break_period(&attr);
 	}
 	seen = effective(&attr);
@@ -1031,7 +354,7 @@ static void do_modify(struct event *e)
 
 static void do_output(struct event *e)
 {
-	struct event *to = &events[below(MAX_EVENTS)];
+	struct event *to = &fuzz.events[below(MAX_EVENTS)];
 	int fd = -1;
 
 	if (to->fd >= 0 && can_share(&e->attr, &to->attr) && !one_in(4))
@@ -1043,12 +366,57 @@ static void do_output(struct event *e)
 
 static void do_bpf(struct event *e)
 {
-	if (!ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, progs[below(ARRAY_SIZE(progs))]) &&
-	    histories[e->id % HISTORY].id == e->id)
-		histories[e->id % HISTORY].in_sequence = false;
+	struct history *h = &fuzz.histories[e->id % HISTORY];
+
+	if (!ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, fuzz.progs[below(NR_PROGS)]) &&
+	    h->id == e->id)
+		h->in_sequence = false;
 }
 
-/* The rest of the system. */
+static void do_enable(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_ENABLE, below(2));
+}
+
+static void do_disable(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, below(2));
+}
+
+static void do_refresh(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_REFRESH, below(8));
+}
+
+static void do_reset(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_RESET, below(2));
+}
+
+static void do_pause(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, below(2));
+	new_sequences();
+}
+
+static void do_filter(struct event *e)
+{
+	ioctl(e->fd, PERF_EVENT_IOC_SET_FILTER, one_in(2) ? "common_pid > 0" : "0");
+}
+
+static void do_fcntl(struct event *e)
+{
+	fcntl(e->fd, F_SETFL, one_in(2) ? O_ASYNC : O_NONBLOCK);
+}
+
+static void do_read(struct event *e)
+{
+	static char buffer[4096];
+
+	(void)!read(e->fd, buffer, below(sizeof(buffer)));
+}
+
+/* Operations on the rest of the system. */
 
 static void write_file(const char *path, const char *text)
 {
@@ -1061,21 +429,36 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-static void do_hotplug(bool online)
+static void set_rate(const char *rate)
 {
+	write_file("/proc/sys/kernel/perf_event_max_sample_rate", rate);
+}
+
+static void do_rate(struct event *e)
+{
+	if (fuzz.disruptive)
+		set_rate(!one_in(4) ? "100000" : one_in(2) ? "1" : "3000");
+}
+
+static void do_hotplug(struct event *e)
+{
+	bool online;
 	char path[64];
 
-	if (nr_cpus < 2)
+	if (!fuzz.disruptive)
+		return;
+	online = !one_in(3);
+	if (fuzz.nr_cpus < 2)
 		return;
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
-		 (int)between(1, nr_cpus - 1));
+		 (int)between(1, fuzz.nr_cpus - 1));
 	write_file(path, online ? "1" : "0");
-	totals.hotplugs++;
+	fuzz.totals.hotplugs++;
 }
 
 static void all_cpus_online(void)
 {
-	for (int cpu = 1; cpu < nr_cpus; cpu++) {
+	for (int cpu = 1; cpu < fuzz.nr_cpus; cpu++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
@@ -1083,23 +466,23 @@ static void all_cpus_online(void)
 	}
 }
 
-static void set_rate(const char *rate)
-{
-	write_file("/proc/sys/kernel/perf_event_max_sample_rate", rate);
-}
-
-static void do_affinity(void)
+static void do_affinity(struct event *e)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	for (int i = 0; i < nr_cpus; i++)
+	for (int i = 0; i < fuzz.nr_cpus; i++)
 		CPU_SET(i, &set);
 	if (!one_in(4)) {
 		CPU_ZERO(&set);
-		CPU_SET(below(nr_cpus), &set);
+		CPU_SET(below(fuzz.nr_cpus), &set);
 	}
 	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void do_prctl(struct event *e)
+{
+	prctl(one_in(2) ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
 }
 
 static void reap(pid_t *child)
@@ -1109,8 +492,14 @@ static void reap(pid_t *child)
 	*child = 0;
 }
 
-static void do_fork(pid_t *child)
+static void do_reap(struct event *e)
 {
+	reap(&fuzz.children[below(MAX_HELPERS)]);
+}
+
+static void do_fork(struct event *e)
+{
+	pid_t *child = &fuzz.children[below(MAX_HELPERS)];
 	unsigned int steps = below(64);
 	bool exec = one_in(8);
 
@@ -1120,11 +509,11 @@ static void do_fork(pid_t *child)
 	if (*child < 0)
 		*child = 0;
 	if (*child) {
-		totals.forks++;
+		fuzz.totals.forks++;
 		return;
 	}
 	while (steps--)
-		work(&state);
+		work(&fuzz.random);
 	if (exec)
 		execl("/proc/self/exe", "alt_period_fuzz", "-x", NULL);
 	_exit(0);
@@ -1134,9 +523,9 @@ static void *run_thread(void *arg)
 {
 	struct thread *t = arg;
 
-	t->tid = syscall(SYS_gettid);
-	for (unsigned int steps = next_random(&t->state) % 128; steps; steps--)
-		work(&t->state);
+	__atomic_store_n(&t->tid, syscall(SYS_gettid), __ATOMIC_RELAXED);
+	for (unsigned int steps = next_random(&t->random) % 128; steps; steps--)
+		work(&t->random);
 	return NULL;
 }
 
@@ -1149,145 +538,56 @@ static void join(struct thread *t)
 	t->tid = 0;
 }
 
-static void do_thread(struct thread *t)
+static void do_join(struct event *e)
 {
+	join(&fuzz.threads[below(MAX_HELPERS)]);
+}
+
+static void do_thread(struct event *e)
+{
+	struct thread *t = &fuzz.threads[below(MAX_HELPERS)];
+
 	join(t);
-	t->state = next_random(&state);
+	t->random = random_u64();
 	t->used = !pthread_create(&t->thread, NULL, run_thread, t);
-	totals.threads += t->used;
+	fuzz.totals.threads += t->used;
 }
 
 /*
- * A synchronous signal for each sample. Where it comes before the access that a
- * breakpoint is for, the access is never done: after a while, let go.
+ * Handles a synchronous signal, one for each sample. If it comes before the access
+ * that a breakpoint is for, the access is never done: disable the events after a while.
  */
 static void on_trap(int sig)
 {
 	(void)sig;
-	if (++traps < 32)
+	if (++fuzz.traps < 32)
 		return;
 	for (int i = 0; i < MAX_EVENTS; i++) {
-		if (events[i].fd >= 0 && events[i].attr.sigtrap)
-			ioctl(events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (fuzz.events[i].fd >= 0 && fuzz.events[i].attr.sigtrap)
+			ioctl(fuzz.events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	}
-}
-
-static int load_prog(int32_t imm)
-{
-	struct bpf_insn insns[] = {
-		/* r0 = ctx->sample_period */
-		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 0, .src_reg = 1,
-		  .off = offsetof(struct bpf_perf_event_data, sample_period) },
-		/* r0 &= imm: all, none, those of an odd length */
-		{ .code = BPF_ALU64 | BPF_AND | BPF_K, .imm = imm },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_PERF_EVENT,
-		.insns = (uintptr_t)insns,
-		.insn_cnt = ARRAY_SIZE(insns),
-		.license = (uintptr_t)"GPL",
-	};
-
-	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
-}
-
-static void step(void)
-{
-	static char buffer[4096];
-	static struct event scratch = { .fd = -1 };
-	struct event *e = &events[below(MAX_EVENTS)];
-	unsigned int r = below(100000);
-
-	if (r < 50000) {
-		work(&state);
-		return;
-	}
-	if (r < 53000) {
-		if (e->fd >= 0)
-			e = &scratch;
-		do_open(e, true);
-		close_event(&scratch);
-		return;
-	}
-	if (r < 53200) {
-		do_affinity();
-		return;
-	}
-	if (r < 53220) {
-		do_fork(&children[below(MAX_HELPERS)]);
-		return;
-	}
-	if (r < 53240) {
-		reap(&children[below(MAX_HELPERS)]);
-		return;
-	}
-	if (r < 53260) {
-		do_thread(&threads[below(MAX_HELPERS)]);
-		return;
-	}
-	if (r < 53280) {
-		join(&threads[below(MAX_HELPERS)]);
-		return;
-	}
-	if (r < 53290) {
-		prctl(one_in(2) ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
-		return;
-	}
-	if (r < 53292) {
-		if (disruptive)
-			do_hotplug(!one_in(3));
-		return;
-	}
-	if (r < 53310) {
-		if (disruptive)
-			set_rate(!one_in(4) ? "100000" : one_in(2) ? "1" : "3000");
-		return;
-	}
-
-	/* The rest is for an event that is open. */
-	if (e->fd < 0) {
-		do_open(e, false);
-		return;
-	}
-	if (r < 54300)
-		close_event(e);
-	else if (r < 69000)
-		drain(e);
-	else if (r < 77000)
-		ioctl(e->fd, PERF_EVENT_IOC_ENABLE, below(2));
-	else if (r < 81000)
-		ioctl(e->fd, PERF_EVENT_IOC_DISABLE, below(2));
-	else if (r < 88000)
-		do_period(e);
-	else if (r < 94000)
-		(void)!read(e->fd, buffer, below(sizeof(buffer)));
-	else if (r < 95500)
-		ioctl(e->fd, PERF_EVENT_IOC_REFRESH, below(8));
-	else if (r < 96500)
-		ioctl(e->fd, PERF_EVENT_IOC_RESET, below(2));
-	else if (r < 97500)
-		do_modify(e);
-	else if (r < 98200)
-		map(e);
-	else if (r < 98500)
-		unmap(e);
-	else if (r < 99000)
-		do_output(e);
-	else if (r < 99200) {
-		ioctl(e->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, below(2));
-		new_sequences();
-	} else if (r < 99500)
-		do_bpf(e);
-	else if (r < 99900)
-		ioctl(e->fd, PERF_EVENT_IOC_SET_FILTER, one_in(2) ? "common_pid > 0" : "0");
-	else
-		fcntl(e->fd, F_SETFL, one_in(2) ? O_ASYNC : O_NONBLOCK);
 }
 
 /*
- * The first event of a kind and the last one make the kernel patch its code or
- * register a tracepoint. Hold one of each that is never enabled, for speed.
+ * Loads a program that drops the samples of lengths that have none of the bits of @imm:
+ * none, all, or those of even length.
+ */
+static int load_prog(int imm)
+{
+	const struct bpf_insn insns[] = {
+		/* return ctx->sample_period & imm */
+		BPF_LDX_MEM(BPF_DW, BPF_REG_0, BPF_REG_1,
+			    offsetof(struct bpf_perf_event_data, sample_period)),
+		BPF_ALU64_IMM(BPF_AND, BPF_REG_0, imm),
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_load_perf_prog(insns, ARRAY_SIZE(insns), NULL, 0);
+}
+
+/*
+ * The kernel patches its code or registers a tracepoint for the first event of a kind
+ * and for the last one. For speed, holds one event of each kind that is never enabled.
  */
 static void hold_events(void)
 {
@@ -1304,133 +604,279 @@ static void hold_events(void)
 	for (attr.config = 0; attr.config < PERF_COUNT_SW_MAX; attr.config++)
 		perf_event_open(&attr, 0, -1, -1);
 	attr.type = PERF_TYPE_TRACEPOINT;
-	attr.config = tracepoint;
-	if (tracepoint >= 0)
+	attr.config = fuzz.tracepoint;
+	if (fuzz.tracepoint >= 0)
 		perf_event_open(&attr, 0, -1, -1);
 }
 
-static void usage(const char *name)
+/*
+ * The weights add up to 100000. An event is opened instead of an operation that needs
+ * one if there is none at the place that was chosen.
+ */
+static struct operation {
+	const char *name;
+	unsigned int weight;
+	bool needs_event;
+	void (*fn)(struct event *e);
+	__u64 count, time, longest;	/* with -v, in ns */
+} operations[] = {
+	{ "open",	0,	false,	do_open },
+	{ "open-broken", 3000,	false,	do_open_broken },
+	{ "work",	50000,	false,	do_work },
+	{ "affinity",	200,	false,	do_affinity },
+	{ "fork",	20,	false,	do_fork },
+	{ "reap",	20,	false,	do_reap },
+	{ "thread",	20,	false,	do_thread },
+	{ "join",	20,	false,	do_join },
+	{ "prctl",	10,	false,	do_prctl },
+	{ "hotplug",	2,	false,	do_hotplug },
+	{ "rate",	18,	false,	do_rate },
+	{ "close",	990,	true,	close_event },
+	{ "drain",	14700,	true,	drain },
+	{ "enable",	8000,	true,	do_enable },
+	{ "disable",	4000,	true,	do_disable },
+	{ "period",	7000,	true,	do_period },
+	{ "read",	6000,	true,	do_read },
+	{ "refresh",	1500,	true,	do_refresh },
+	{ "reset",	1000,	true,	do_reset },
+	{ "modify",	1000,	true,	do_modify },
+	{ "map",	700,	true,	map },
+	{ "unmap",	300,	true,	unmap },
+	{ "output",	500,	true,	do_output },
+	{ "pause",	200,	true,	do_pause },
+	{ "bpf",	300,	true,	do_bpf },
+	{ "filter",	400,	true,	do_filter },
+	{ "fcntl",	100,	true,	do_fcntl },
+};
+
+static struct operation *pick_operation(struct event *e)
+{
+	unsigned int weights = 0;
+	unsigned int i, r;
+
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		weights += operations[i].weight;
+	r = below(weights);
+	for (i = 0; r >= operations[i].weight; i++)
+		r -= operations[i].weight;
+	return operations[i].needs_event && e->fd < 0 ? &operations[0] : &operations[i];
+}
+
+/* Leaves a weight only to the operations in @list, separated by commas. */
+static bool restrict_operations(char *list)
+{
+	bool named[ARRAY_SIZE(operations)] = {};
+	unsigned int i, weights = 0;
+	char *name;
+
+	while ((name = strsep(&list, ","))) {
+		for (i = 0; i < ARRAY_SIZE(operations); i++) {
+			if (!strcmp(name, operations[i].name))
+				break;
+		}
+		if (i == ARRAY_SIZE(operations))
+			return false;
+		named[i] = true;
+	}
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		if (!named[i])
+			operations[i].weight = 0;
+		weights += operations[i].weight;
+	}
+	return weights;
+}
+
+static __u64 now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void bad_usage(const char *name)
 {
 	fprintf(stderr,
-		"usage: %s [-dpv] [-n OPERATIONS] [-s SEED]\n"
+		"usage: %s [-dpv] [-n OPERATIONS] [-o NAME[,NAME...]] [-s SEED]\n"
 		"  -d  disrupt the machine: CPU hotplug, sysctls\n"
+		"  -n  number of operations (100000)\n"
+		"  -o  do these operations alone, and open events for them:\n     ",
+		name);
+	for (unsigned int i = 1; i < ARRAY_SIZE(operations); i++)
+		fprintf(stderr, "%s%s", i == 13 ? "\n      " : " ", operations[i].name);
+	fprintf(stderr,
+		"\n"
 		"  -p  plain: no alternating periods, for other kernels\n"
-		"  -v  print progress, twice: every operation\n", name);
+		"  -s  seed (1), 0: from the clock\n"
+		"  -v  print progress and times of operations, twice: every operation\n");
 	exit(KSFT_FAIL);
+}
+
+static void parse_options(int argc, char **argv)
+{
+	int opt;
+
+	fuzz.operations = 100000;
+	fuzz.seed = 1;
+	while ((opt = getopt(argc, argv, "dn:o:ps:vx")) != -1) {
+		switch (opt) {
+		case 'd':
+			fuzz.disruptive = true;
+			break;
+		case 'n':
+			fuzz.operations = strtoull(optarg, NULL, 0);
+			break;
+		case 'o':
+			if (!restrict_operations(optarg))
+				bad_usage(argv[0]);
+			break;
+		case 'p':
+			fuzz.plain = true;
+			break;
+		case 's':
+			fuzz.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'v':
+			fuzz.verbose++;
+			break;
+		case 'x':	/* exec'd by a child */
+			exit(0);
+		default:
+			bad_usage(argv[0]);
+		}
+	}
+	if (!fuzz.seed)
+		fuzz.seed = now(CLOCK_REALTIME) % 1000000007;
+}
+
+static void setup(void)
+{
+	fuzz.page_size = sysconf(_SC_PAGE_SIZE);
+	fuzz.nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	if (fuzz.nr_cpus > MAX_CPUS)
+		fuzz.nr_cpus = MAX_CPUS;
+	fuzz.histories = calloc(HISTORY, sizeof(*fuzz.histories));
+	fuzz.pages = mmap(NULL, NR_PAGES * fuzz.page_size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!fuzz.histories || fuzz.pages == MAP_FAILED)
+		ksft_exit_fail_msg("no memory\n");
+	for (int i = 0; i < MAX_EVENTS; i++)
+		fuzz.events[i].fd = -1;
+	fuzz.tracepoint = read_number("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
+	fuzz.progs[0] = load_prog(-1);
+	fuzz.progs[1] = load_prog(0);
+	fuzz.progs[2] = load_prog(1);
+	signal(SIGTRAP, on_trap);
+	signal(SIGIO, SIG_IGN);
+	hold_events();
+}
+
+static void do_operation(void)
+{
+	struct event *e = &fuzz.events[below(MAX_EVENTS)];
+	struct operation *op = pick_operation(e);
+	__u64 time;
+
+	if (fuzz.verbose > 1 || (fuzz.verbose && fuzz.operation % 100000 == 0)) {
+		ksft_print_msg("operation %llu: %s\n", fuzz.operation, op->name);
+		fflush(stdout);
+	}
+	if (!fuzz.verbose) {
+		op->fn(e);
+		return;
+	}
+	time = now(CLOCK_MONOTONIC);
+	op->fn(e);
+	time = now(CLOCK_MONOTONIC) - time;
+	op->count++;
+	op->time += time;
+	if (time > op->longest)
+		op->longest = time;
+}
+
+static void loop(void)
+{
+	for (fuzz.operation = 0; fuzz.operation < fuzz.operations; fuzz.operation++) {
+		fuzz.totals.traps += fuzz.traps;
+		fuzz.traps = 0;
+		fuzz.random = fuzz.seed + fuzz.operation * 0xd1342543de82ef95;
+		random_u64();
+		do_operation();
+		if (fuzz.complaints >= MAX_COMPLAINTS)
+			break;
+	}
+}
+
+static void teardown(void)
+{
+	for (int i = 0; i < MAX_HELPERS; i++) {
+		reap(&fuzz.children[i]);
+		join(&fuzz.threads[i]);
+	}
+	for (int i = 0; i < MAX_EVENTS; i++)
+		close_event(&fuzz.events[i]);
+	if (fuzz.disruptive) {
+		all_cpus_online();
+		set_rate("100000");
+	}
+}
+
+/* Returns true if anything was tested. */
+static bool report(__u64 time)
+{
+	__u64 tried = 0, opened = 0, samples = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(operations); i++) {
+		const struct operation *op = &operations[i];
+
+		if (op->count)
+			ksft_print_msg("%-16s %llu times, %.3f s, %.1f us each, %.1f us at most\n",
+				       op->name, op->count, op->time / 1e9,
+				       op->time / 1e3 / op->count, op->longest / 1e3);
+	}
+	for (int i = 0; i < NR_KINDS; i++) {
+		typeof(fuzz.stats[0]) *s = &fuzz.stats[i];
+
+		ksft_print_msg("%-16s %llu of %llu opens, %llu long and %llu window samples\n",
+			       kind_names[i], s->opened, s->tried, s->longs, s->windows);
+		tried += s->tried;
+		opened += s->opened;
+		samples += s->longs + s->windows;
+	}
+	ksft_print_msg("%llu opens against the rules, %llu changes of periods, %llu rings\n",
+		       fuzz.totals.refused, fuzz.totals.periods, fuzz.totals.mapped);
+	ksft_print_msg("%llu samples in sequence, %llu lost records, %llu throttled, %llu traps\n",
+		       fuzz.totals.in_sequence, fuzz.totals.lost, fuzz.totals.throttled,
+		       fuzz.totals.traps);
+	ksft_print_msg("%llu forks, %llu threads, %llu hotplugs, %llu samples of long ago\n",
+		       fuzz.totals.forks, fuzz.totals.threads, fuzz.totals.hotplugs,
+		       fuzz.totals.evicted);
+	ksft_print_msg("seed %llu: %llu operations in %.1f s, %llu of %llu opens, %llu samples\n",
+		       fuzz.seed, fuzz.operation, time / 1e9, opened, tried, samples);
+	return opened && samples;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t operations = 100000, tried = 0, opened = 0, samples = 0;
-	struct timespec begin, end;
-	double seconds;
-	int opt;
+	bool tested;
+	__u64 begin, end;
 
-	clock_gettime(CLOCK_REALTIME, &begin);
-	seed = (begin.tv_sec * 1000000000ULL + begin.tv_nsec) % 1000000007;
-	while ((opt = getopt(argc, argv, "dn:ps:vx")) != -1) {
-		switch (opt) {
-		case 'd':
-			disruptive = true;
-			break;
-		case 'n':
-			operations = strtoull(optarg, NULL, 0);
-			break;
-		case 'p':
-			plain = true;
-			break;
-		case 's':
-			seed = strtoull(optarg, NULL, 0);
-			break;
-		case 'v':
-			verbose++;
-			break;
-		case 'x':	/* exec'd by a child */
-			return 0;
-		default:
-			usage(argv[0]);
-		}
-	}
-
+	parse_options(argc, argv);
 	ksft_print_header();
-	if (!plain && !have_alt_period())
+	if (!fuzz.plain && !have_alt_period())
 		ksft_exit_skip("the kernel has no alternating sample periods\n");
 	ksft_set_plan(1);
-	ksft_print_msg("seed %llu, %llu operations\n", (unsigned long long)seed,
-		       (unsigned long long)operations);
+	ksft_print_msg("seed %llu, %llu operations\n", fuzz.seed, fuzz.operations);
 
-	page_size = sysconf(_SC_PAGE_SIZE);
-	nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	if (nr_cpus > MAX_CPUS)
-		nr_cpus = MAX_CPUS;
-	histories = calloc(HISTORY, sizeof(*histories));
-	pages = mmap(NULL, NR_PAGES * page_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!histories || pages == MAP_FAILED)
-		ksft_exit_fail_msg("no memory\n");
-	for (int i = 0; i < MAX_EVENTS; i++)
-		events[i].fd = -1;
-	tracepoint = read_number("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-	progs[0] = load_prog(-1);
-	progs[1] = load_prog(0);
-	progs[2] = load_prog(1);
-	signal(SIGTRAP, on_trap);
-	signal(SIGIO, SIG_IGN);
-	hold_events();
+	setup();
+	begin = now(CLOCK_MONOTONIC);
+	loop();
+	end = now(CLOCK_MONOTONIC);
+	teardown();
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	for (operation = 0; operation < operations; operation++) {
-		totals.traps += traps;
-		traps = 0;
-		state = seed + operation * 0xd1342543de82ef95;
-		next_random(&state);
-		if (verbose > 1 || (verbose && operation % 100000 == 0)) {
-			ksft_print_msg("operation %llu\n", (unsigned long long)operation);
-			fflush(stdout);
-		}
-		step();
-		if (complaints >= MAX_COMPLAINTS)
-			break;
-	}
-	clock_gettime(CLOCK_MONOTONIC, &end);
-
-	for (int i = 0; i < MAX_HELPERS; i++) {
-		reap(&children[i]);
-		join(&threads[i]);
-	}
-	for (int i = 0; i < MAX_EVENTS; i++)
-		close_event(&events[i]);
-	if (disruptive) {
-		all_cpus_online();
-		set_rate("100000");
-	}
-
-	for (int i = 0; i < NR_KINDS; i++) {
-		ksft_print_msg("%-16s %llu of %llu opens, %llu long and %llu window samples\n",
-			       kind_names[i], (unsigned long long)stats[i].opened,
-			       (unsigned long long)stats[i].tried,
-			       (unsigned long long)stats[i].longs,
-			       (unsigned long long)stats[i].windows);
-		tried += stats[i].tried;
-		opened += stats[i].opened;
-		samples += stats[i].longs + stats[i].windows;
-	}
-	ksft_print_msg("%llu opens against the rules, %llu changes of periods, %llu rings\n",
-		       (unsigned long long)totals.refused, (unsigned long long)totals.periods,
-		       (unsigned long long)totals.mapped);
-	ksft_print_msg("%llu samples in sequence, %llu lost records, %llu throttled, %llu traps\n",
-		       (unsigned long long)totals.in_sequence, (unsigned long long)totals.lost,
-		       (unsigned long long)totals.throttled, (unsigned long long)totals.traps);
-	ksft_print_msg("%llu forks, %llu threads, %llu hotplugs, %llu samples of long ago\n",
-		       (unsigned long long)totals.forks, (unsigned long long)totals.threads,
-		       (unsigned long long)totals.hotplugs, (unsigned long long)totals.evicted);
-	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
-	ksft_print_msg("seed %llu: %llu operations in %.1f s, %llu of %llu opens, %llu samples\n",
-		       (unsigned long long)seed, (unsigned long long)operation, seconds,
-		       (unsigned long long)opened, (unsigned long long)tried,
-		       (unsigned long long)samples);
-	if (!opened || !samples)
+	tested = report(end - begin);
+	if (!tested)
 		ksft_print_msg("nothing was tested\n");
-	ksft_test_result(!complaints && opened && samples, "%lu complaints\n", complaints);
+	ksft_test_result(!fuzz.complaints && tested, "%lu complaints\n", fuzz.complaints);
 	ksft_finished();
 }

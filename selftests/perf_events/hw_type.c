@@ -4,6 +4,7 @@
  * the upper half of attr.config: they count on that PMU or not at all.
  */
 #define _GNU_SOURCE
+#define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 #include <dirent.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -14,7 +15,8 @@
 #define DEVICES		"/sys/bus/event_source/devices"
 #define MAX_PMUS	512	/* servers have hundreds of uncore PMUs */
 #define MAX_CPUS	64
-#define CYCLES		50	/* pairs of a long interval and a window */
+#define MAX_SAMPLES	200
+#define ROUNDS		50	/* of a long interval and a window */
 
 #ifndef PERF_HW_CONFIG
 #error "the kernel headers are too old, run 'make headers' first"
@@ -22,7 +24,7 @@
 
 struct pmu {
 	char name[64];
-	uint32_t type;
+	__u32 type;
 	bool core;
 	cpu_set_t cpus;		/* of a core PMU */
 };
@@ -31,7 +33,7 @@ static struct pmu pmus[MAX_PMUS];
 static unsigned int nr_pmus, nr_core_pmus;
 static cpu_set_t usable;	/* online, and this may run there */
 
-/* The first CPU after @cpu that is usable, or MAX_CPUS. */
+/* Returns the first CPU after @cpu that is usable, or MAX_CPUS. */
 static int next_cpu(int cpu)
 {
 	do {
@@ -45,7 +47,7 @@ static int next_cpu(int cpu)
 
 struct event {
 	const char *name;
-	uint32_t type, config;
+	__u32 type, config;
 	bool everywhere;	/* each core PMU has it */
 };
 
@@ -61,7 +63,7 @@ static const struct event events[] = {
 	{ "L1-icache-load-misses", PERF_TYPE_HW_CACHE, CACHE(L1I, READ, MISS) },
 };
 
-/* On x86 and others, s390, ARC */
+/* The names on x86 and others, s390, and ARC */
 static bool is_only_core_pmu(const char *name)
 {
 	return !strcmp(name, "cpu") || !strcmp(name, "cpum_cf") || !strcmp(name, "arc_pct");
@@ -84,7 +86,7 @@ static void read_pmus(void)
 			continue;
 		snprintf(pmu->name, sizeof(pmu->name), "%.63s", entry->d_name);
 		pmu->type = type;
-		/* Only core PMUs have "cpus", but if there is one it need not. */
+		/* Only core PMUs have "cpus"; the only one need not have it. */
 		snprintf(path, sizeof(path), DEVICES "/%s/cpus", entry->d_name);
 		if (read_cpus(path, &pmu->cpus)) {
 			pmu->core = true;
@@ -99,7 +101,7 @@ static void read_pmus(void)
 		closedir(dir);
 }
 
-static const struct pmu *find_pmu(uint32_t type)
+static const struct pmu *find_pmu(__u32 type)
 {
 	for (unsigned int i = 0; i < nr_pmus; i++) {
 		if (pmus[i].type == type)
@@ -108,7 +110,7 @@ static const struct pmu *find_pmu(uint32_t type)
 	return NULL;
 }
 
-static struct perf_event_attr attr_of(const struct event *event, uint32_t id)
+static struct perf_event_attr attr_of(const struct event *event, __u32 id)
 {
 	return (struct perf_event_attr){
 		.type = event->type,
@@ -119,7 +121,7 @@ static struct perf_event_attr attr_of(const struct event *event, uint32_t id)
 	};
 }
 
-/* The file descriptor, or the error as a negative number */
+/* Returns the file descriptor, or the error as a negative number. */
 static int open_attr(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = perf_event_open(attr, pid, cpu, -1);
@@ -133,7 +135,7 @@ static int open_attr(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
+static int open_event(const struct event *event, __u32 id, pid_t pid, int cpu, bool inherit)
 {
 	struct perf_event_attr attr = attr_of(event, id);
 
@@ -141,7 +143,7 @@ static int open_event(const struct event *event, uint32_t id, pid_t pid, int cpu
 	return open_attr(&attr, pid, cpu);
 }
 
-static int try_event(const struct event *event, uint32_t id, pid_t pid, int cpu, bool inherit)
+static int try_event(const struct event *event, __u32 id, pid_t pid, int cpu, bool inherit)
 {
 	int fd = open_event(event, id, pid, cpu, inherit);
 
@@ -167,7 +169,7 @@ static bool move_to(int cpu)
 	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A CPU that @pmu serves, or one that it does not; -1: there is none. */
+/* Returns a CPU that @pmu serves, or one that it does not, or -1 if there is none. */
 static int find_cpu(const struct pmu *pmu, bool served)
 {
 	for_each_cpu(cpu) {
@@ -201,17 +203,17 @@ FIXTURE_TEARDOWN(hw_type)
 	sched_setaffinity(0, sizeof(self->old_cpus), &self->old_cpus);
 }
 
-/* What all of some ways to open an event say; -2: not the same. */
+/* Merges the results of several ways to open an event: -2 if they differ. */
 static void merge(int *seen, int err)
 {
 	*seen = *seen == -1 || *seen == err ? err : -2;
 }
 
 /*
- * Try an event with an ID: of the task on any CPU, and bound to each CPU, of the
- * task and of all; inherited and not, where that makes a difference.
+ * Tries an event with an ID: of the task on any CPU, of the task and of all tasks bound
+ * to each CPU, and inherited or not if that makes a difference.
  */
-static void check_id(struct __test_metadata *_metadata, uint32_t id, const struct event *event)
+static void check_id(struct __test_metadata *_metadata, __u32 id, const struct event *event)
 {
 	const struct pmu *pmu = find_pmu(id);
 	bool core = pmu && pmu->core;
@@ -247,7 +249,7 @@ static void check_id(struct __test_metadata *_metadata, uint32_t id, const struc
 	}
 	if (served == -1)		/* none of its CPUs is usable */
 		return;
-	/* The PMU has the event or not, but not here so and there so. */
+	/* The PMU has the event everywhere or nowhere. */
 	EXPECT_NE(-2, any) TH_LOG("%s, id %x", event->name, id);
 	EXPECT_EQ(any, served) TH_LOG("%s, id %x", event->name, id);
 	if (event->everywhere) {
@@ -257,7 +259,7 @@ static void check_id(struct __test_metadata *_metadata, uint32_t id, const struc
 
 TEST_F(hw_type, matrix)
 {
-	static const uint32_t no_pmus[] = {
+	static const __u32 no_pmus[] = {
 		PERF_TYPE_HW_CACHE, 99, 0x7fffffff, 0x80000000, 0xffffffff,
 	};
 
@@ -280,8 +282,8 @@ TEST_F(hw_type, reserved_bits)
 		unsigned int first = event->type == PERF_TYPE_HARDWARE ? 8 : 24;
 
 		for (int i = -1; i < (int)nr_pmus; i++) {
-			uint32_t id = i < 0 ? 0 : pmus[i].type;
-			uint32_t taken = 0;
+			__u32 id = i < 0 ? 0 : pmus[i].type;
+			__u32 taken = 0;
 
 			for (unsigned int bit = first; bit < 32; bit++) {
 				struct event odd = *event;
@@ -295,10 +297,10 @@ TEST_F(hw_type, reserved_bits)
 	}
 }
 
-/* The number after @key in the fdinfo of @fd */
-static uint64_t fdinfo(int fd, const char *key)
+/* Returns the number after @key in the fdinfo of @fd. */
+static __u64 fdinfo(int fd, const char *key)
 {
-	unsigned long long value = UINT64_MAX;
+	__u64 value = UINT64_MAX;
 	char path[64], line[256];
 	FILE *file;
 
@@ -335,14 +337,14 @@ TEST_F(hw_type, fdinfo)
 	}
 }
 
-static uint64_t count_of(int fd)
+static __u64 count_of(int fd)
 {
-	uint64_t count;
+	__u64 count;
 
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : UINT64_MAX;
 }
 
-/* An event counts while its task is on a CPU of its PMU, and then only. */
+/* An event counts only while its task is on a CPU of its PMU. */
 TEST_F(hw_type, counts)
 {
 	if (!nr_core_pmus)
@@ -353,7 +355,7 @@ TEST_F(hw_type, counts)
 			continue;
 		for_each_cpu(cpu) {
 			int fd = open_event(&events[0], pmus[i].type, 0, -1, false);
-			uint64_t before;
+			__u64 before;
 
 			ASSERT_LE(0, fd);
 			if (!move_to(cpu)) {
@@ -383,13 +385,13 @@ TEST_F(hw_type, inherit)
 	for (unsigned int i = 0; i < nr_pmus; i++) {
 		for (int served = 0; can_run_on(&pmus[i]) && served < 2; served++) {
 			int cpu = find_cpu(&pmus[i], served);
-			uint64_t count;
+			__u64 count;
 			int fd;
 			pid_t pid;
 
 			if (cpu < 0)
 				continue;
-			/* What the parent counts must not hide what the child does not. */
+			/* The counts of the parent must not hide that the child has none. */
 			ASSERT_TRUE(move_to(cpu));
 			fd = open_event(&events[0], pmus[i].type, 0, -1, true);
 			ASSERT_LE(0, fd);
@@ -412,12 +414,12 @@ TEST_F(hw_type, inherit)
 }
 
 /*
- * An event with windows on each core PMU, of a task that goes from CPU to CPU: no
- * interval is lost, cut, or takes the place of another.
+ * A task that goes from CPU to CPU has an event with windows on each core PMU: no interval
+ * is lost, cut short, or swapped with another.
  */
 TEST_F(hw_type, windows_on_all_pmus)
 {
-	static struct sample samples[MAX_PMUS][4 * CYCLES];
+	struct sample *samples[MAX_PMUS] = {};
 	struct ring rings[MAX_PMUS] = {};
 	size_t nr[MAX_PMUS] = {};
 	int fds[MAX_PMUS];
@@ -436,7 +438,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 		if (!can_run_on(&pmus[i]))
 			continue;
 		attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
-		/* No two are the same, or a mix-up could hide. */
+		/* No two are the same, so that a mix-up shows. */
 		attr.sample_period = 99700 + 100 * i;
 		attr.alt_sample_period = 3000 + 100 * i;
 		fds[i] = open_attr(&attr, 0, -1);
@@ -444,6 +446,8 @@ TEST_F(hw_type, windows_on_all_pmus)
 			continue;	/* has no interrupt, or cannot sample this */
 		ASSERT_LE(0, fds[i]);
 		ASSERT_EQ(0, ring_map(&rings[i], fds[i]));
+		samples[i] = calloc(MAX_SAMPLES, sizeof(*samples[i]));
+		ASSERT_NE(NULL, samples[i]);
 		opened++;
 	}
 	if (!opened)
@@ -459,15 +463,16 @@ TEST_F(hw_type, windows_on_all_pmus)
 			if (!rings[i].page)
 				continue;
 			nr[i] += ring_read(&rings[i], &samples[i][nr[i]],
-					   ARRAY_SIZE(samples[i]) - nr[i], false);
-			enough &= nr[i] >= 2 * CYCLES;
+					   MAX_SAMPLES - nr[i],
+					   PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD);
+			enough &= nr[i] >= 2 * ROUNDS;
 		}
 	}
 
 	for (unsigned int i = 0; i < nr_pmus; i++) {
 		if (!rings[i].page)
 			continue;
-		ASSERT_LE(2 * CYCLES, nr[i]) TH_LOG("%s", pmus[i].name);
+		ASSERT_LE(2 * ROUNDS, nr[i]) TH_LOG("%s", pmus[i].name);
 		EXPECT_EQ(0, rings[i].nr_lost);
 		for (size_t s = 0; s < nr[i]; s++) {
 			ASSERT_EQ(s % 2, samples[i][s].window) TH_LOG("%s, %zu", pmus[i].name, s);
@@ -476,6 +481,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 		}
 		ksft_print_msg("%s: %zu samples, %u moves\n", pmus[i].name, nr[i], moves);
 		ring_unmap(&rings[i]);
+		free(samples[i]);
 		close(fds[i]);
 	}
 }

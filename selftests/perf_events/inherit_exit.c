@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What inherited events counted gets to the event they were inherited from when
- * the task that has them exits or executes another program, and so do the times
- * for which they were enabled.
+ * The counts of inherited events, and the times for which they were enabled, are added to
+ * the event they were inherited from when their task exits or executes another program.
  */
 #define _GNU_SOURCE
 
@@ -32,13 +31,13 @@ static int open_task_clock(struct perf_event_attr *attr, int cpu)
 	attr->config = PERF_COUNT_SW_TASK_CLOCK;
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->inherit = 1;
-	/* Anybody may. A clock counts the time in the kernel as well. */
+	/* Needs no privileges. A clock counts the time in the kernel all the same. */
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
 	return syscall(SYS_perf_event_open, attr, 0, cpu, -1, 0);
 }
 
-/* How long this task has been running. */
+/* Returns how long this task has been running. */
 static uint64_t ran_ns(void)
 {
 	struct timespec now;
@@ -55,7 +54,7 @@ static void spin(void)
 		;
 }
 
-/* What a child that spins, and then exits or executes "true", adds to the event. */
+/* Gets in @added what a child adds that spins and then exits or executes "true". */
 static void count_child(struct __test_metadata *_metadata, int fd, bool exec,
 			struct counts *added)
 {
@@ -63,26 +62,26 @@ static void count_child(struct __test_metadata *_metadata, int fd, bool exec,
 	int status;
 	pid_t child;
 
-	ASSERT_EQ(read(fd, &before, sizeof(before)), sizeof(before));
+	ASSERT_EQ(sizeof(before), read(fd, &before, sizeof(before)));
 	child = fork();
-	ASSERT_GE(child, 0);
+	ASSERT_LE(0, child);
 	if (!child) {
 		spin();
 		if (exec)
 			execlp("true", "true", NULL);
 		_exit(exec);
 	}
-	ASSERT_EQ(waitpid(child, &status, 0), child);
-	ASSERT_EQ(status, 0);
-	ASSERT_EQ(read(fd, added, sizeof(*added)), sizeof(*added));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_EQ(sizeof(*added), read(fd, added, sizeof(*added)));
 	added->value -= before.value;
 	added->enabled -= before.enabled;
 	added->running -= before.running;
 }
 
 /*
- * The children are never where the event counts, and yet could have been. Of several:
- * the kernel may let one of them have the event itself, see context_equiv().
+ * The children never run on the CPU of the event, but it is enabled. There are several of
+ * them because the kernel may hand the event itself to one, see context_equiv().
  */
 TEST(enabled_while_inactive)
 {
@@ -92,7 +91,7 @@ TEST(enabled_while_inactive)
 	int cpu, here = -1, other = -1;
 	int fd, i;
 
-	ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(all), &all));
 	for (cpu = 0; cpu < CPU_SETSIZE && other < 0; cpu++) {
 		if (!CPU_ISSET(cpu, &all))
 			continue;
@@ -102,20 +101,20 @@ TEST(enabled_while_inactive)
 			other = cpu;
 	}
 	if (other < 0)
-		SKIP(return, "one CPU");
+		SKIP(return, "there is only one CPU");
 
 	CPU_ZERO(&set);
 	CPU_SET(here, &set);
-	ASSERT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
 	fd = open_task_clock(&attr, other);
-	ASSERT_GE(fd, 0);
+	ASSERT_LE(0, fd);
 	for (i = 0; i < 3; i++) {
 		count_child(_metadata, fd, false, &added);
-		EXPECT_EQ(added.value, 0);
-		EXPECT_EQ(added.running, 0);
-		EXPECT_GE(added.enabled, LEAST_NS);
+		EXPECT_EQ(0, added.value);
+		EXPECT_EQ(0, added.running);
+		EXPECT_LE(LEAST_NS, added.enabled);
 	}
-	ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(all), &all));
 	close(fd);
 }
 
@@ -125,11 +124,11 @@ static void check_complete(struct __test_metadata *_metadata, struct perf_event_
 	struct counts added;
 	int fd = open_task_clock(attr, -1);
 
-	ASSERT_GE(fd, 0);
+	ASSERT_LE(0, fd);
 	count_child(_metadata, fd, exec, &added);
-	EXPECT_GE(added.value, LEAST_NS);
-	EXPECT_GE(added.enabled, LEAST_NS);
-	EXPECT_EQ(added.running, added.enabled);
+	EXPECT_LE(LEAST_NS, added.value);
+	EXPECT_LE(LEAST_NS, added.enabled);
+	EXPECT_EQ(added.enabled, added.running);
 	close(fd);
 }
 

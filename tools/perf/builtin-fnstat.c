@@ -2,10 +2,10 @@
 /*
  * perf fnstat: metrics per function, from the counts of short windows.
  *
- * An event that alternates between a long and a short period ends a window with
- * each other sample, and the group that it reads then has what was counted in
- * between. If both ends of a window are in the same function, so is most likely
- * all of it.
+ * Every other sample of an event that alternates between long intervals and short
+ * windows is the end of a window, and the group that it reads has the counts of the
+ * window. If both ends of a window are in the same function, most likely all of it
+ * is.
  */
 #include "builtin.h"
 #include "perf.h"
@@ -45,7 +45,7 @@
 #include "util/thread.h"
 #include "util/tool.h"
 
-/* What an event stands for in the metrics. */
+/* The role of an event in the metrics. */
 enum fnstat_role {
 	CYCLES,
 	INSTRUCTIONS,
@@ -69,27 +69,27 @@ static const struct {
 };
 
 struct fnstat_func {
-	/* The key. Code of a dso that no symbol covers is a function, too. */
+	/* The key. The code of a dso without a symbol is one function. */
 	struct dso	*dso;
 	struct symbol	*sym;
-	/* Windows that end in the function, and how many of them it keeps. */
+	/* The number of windows that end in the function, and of those that it keeps. */
 	u64		windows;
 	u64		kept;
-	/* Counts of the kept windows, then of all: scaled by windows / kept. */
+	/* Counts of the kept windows, at the end scaled by windows / kept. */
 	double		counts[NR_ROLES];
 	char		*name;
 };
 
-/* Samples of one instance of an event, of which each continues the counts. */
+/* The samples of one instance of an event, whose counts continue. */
 struct fnstat_stream {
-	/* The key; tid is 0 if all threads have the same counts. */
+	/* The key. tid is 0 if all threads share the counts. */
 	u64		id;
 	u32		tid;
-	/* Where the last sample was and what it had counted. */
+	/* The place and the counts of the last sample. */
 	struct thread	*thread;
 	struct fnstat_func *func;
 	u64		counts[NR_ROLES];
-	/* The number of losses until then. */
+	/* perf_fnstat::nr_lost at the last sample. */
 	u64		nr_lost;
 };
 
@@ -102,7 +102,7 @@ struct perf_fnstat {
 	bool		any;
 	bool		force;
 	u64		nr_lost;
-	/* The roles that each group has. */
+	/* The roles that all groups have. */
 	unsigned int	roles;
 	struct fnstat_func total;
 	struct fnstat_func **sorted;
@@ -217,7 +217,7 @@ static void fnstat__exit(struct perf_fnstat *fnstat)
 	free(fnstat->sorted);
 }
 
-/* Is it an event of this name: "event", "event:u", "event/terms/", "pmu/event,terms/"? */
+/* True for "event", "event:u", "event/terms/" and "pmu/event,terms/". */
 static bool is_event_name(const char *name, const char *event)
 {
 	const char *terms = strchr(name, '/');
@@ -230,8 +230,8 @@ static bool is_event_name(const char *name, const char *event)
 }
 
 /*
- * Any PMU will do. One that has an event of that name in sysfs, as on x86, gives
- * it another type: then the name is all that a recording tells.
+ * Return the role of an event of any PMU. A PMU that has an event of that name in
+ * sysfs, as on x86, gives it another type: then only the name identifies it.
  */
 static int evsel__fnstat_role(struct evsel *evsel)
 {
@@ -255,7 +255,7 @@ static bool evsel__has_group_read(const struct evsel *evsel)
 	       (evsel->core.attr.read_format & PERF_FORMAT_GROUP);
 }
 
-/* The event of a group that samples, usually its leader. */
+/* Return the event of a group that samples, usually its leader. */
 static struct evsel *evsel__fnstat_sampler(struct evsel *leader)
 {
 	struct evsel *evsel;
@@ -267,7 +267,7 @@ static struct evsel *evsel__fnstat_sampler(struct evsel *leader)
 	return leader;
 }
 
-/* Store the counts of a sample by role. Which of the roles it has is returned. */
+/* Store the counts of a sample by role, return a mask of the roles that it has. */
 static unsigned int fnstat__read_group(struct perf_sample *sample, struct evsel *sampler,
 				       u64 counts[NR_ROLES], u64 *id)
 {
@@ -329,7 +329,7 @@ static int fnstat__process_sample(const struct perf_tool *tool, union perf_event
 		goto out;
 	ret = 0;
 
-	/* A thread that is not the same, but counts for itself: a reused tid. */
+	/* If threads have their own counts, another thread has reused the tid. */
 	same_thread = RC_CHK_EQUAL(stream->thread, al.thread);
 	has_start = stream->func && stream->nr_lost == fnstat->nr_lost &&
 		    (same_thread || !per_thread);
@@ -357,8 +357,8 @@ out:
 }
 
 /*
- * The event stood still after its last sample, so this was not where the current
- * period began.
+ * Forget the last sample. The event was stopped after it, so that the current
+ * interval started elsewhere.
  */
 static int fnstat__process_unthrottle(const struct perf_tool *tool, union perf_event *event,
 				      struct perf_sample *sample __maybe_unused,
@@ -377,7 +377,7 @@ static int fnstat__process_unthrottle(const struct perf_tool *tool, union perf_e
 	return 0;
 }
 
-/* Of which event, and whether between the ends of a window, is not known. */
+/* Let all windows start anew: the lost records can be those of any event. */
 static int fnstat__process_lost(const struct perf_tool *tool,
 				union perf_event *event __maybe_unused,
 				struct perf_sample *sample __maybe_unused,
@@ -389,7 +389,7 @@ static int fnstat__process_lost(const struct perf_tool *tool,
 	return 0;
 }
 
-/* Find the roles that all usable groups have, or say why there is no such group. */
+/* Find the roles that all usable groups have, or print why there is no such group. */
 static int fnstat__check_evlist(struct perf_fnstat *fnstat, struct evlist *evlist)
 {
 	unsigned int all = ~0U, best = 0;
@@ -429,7 +429,7 @@ static int fnstat__check_evlist(struct perf_fnstat *fnstat, struct evlist *evlis
 }
 
 /*
- * Scaled, so that the functions which lose more windows than others keep their
+ * Scale the counts, so that functions that lose more windows than others keep their
  * share of the total.
  */
 static void fnstat_func__scale(struct fnstat_func *func, struct fnstat_func *total)
@@ -469,7 +469,7 @@ static int fnstat_func__set_name(struct fnstat_func *func, const char *sep)
 		return -ENOMEM;
 	}
 
-	/* As perf report does: the separator occurs nowhere else. */
+	/* As in perf report, the separator must not occur in a field. */
 	for (char *s = func->name; sep && (s = strpbrk(s, sep)); s++)
 		*s = '.';
 	return 0;
@@ -498,7 +498,7 @@ static int fnstat__sort(struct perf_fnstat *fnstat)
 	return 0;
 }
 
-/* A column is factor * (dividend / divisor), of the function or of the total. */
+/* A column is factor * dividend / divisor, the latter of the function or the total. */
 static const struct {
 	const char	*name;
 	double		factor;
@@ -628,7 +628,7 @@ static int __cmd_fnstat_report(struct perf_fnstat *fnstat)
 	fnstat->tool.feature	= perf_event__process_feature;
 	fnstat->tool.build_id	= perf_event__process_build_id;
 	fnstat->tool.ordering_requires_timestamps = true;
-	/* One call per sample: what the others have counted, zero included. */
+	/* Call sample() once for each sample, with the counts of all events. */
 	fnstat->tool.dont_split_sample_group = true;
 
 	session = perf_session__new(&data, &fnstat->tool);
@@ -642,7 +642,7 @@ static int __cmd_fnstat_report(struct perf_fnstat *fnstat)
 	if (ret < 0)
 		goto out;
 
-	/* What comes through a pipe has its events between the others. */
+	/* The events of a pipe are only known after its records have been read. */
 	if (!perf_data__is_pipe(&data))
 		ret = fnstat__check_evlist(fnstat, session->evlist);
 	if (!ret)
@@ -661,7 +661,7 @@ static int __cmd_fnstat_report(struct perf_fnstat *fnstat)
 		goto out;
 	}
 	if (fnstat->nr_lost) {
-		pr_warning("fnstat: records were lost, %" PRIu64 " times: windows around that are left out\n",
+		pr_warning("fnstat: records were lost %" PRIu64 " times, the windows around are left out\n",
 			   fnstat->nr_lost);
 	}
 	fnstat__print(fnstat, session->evlist);
@@ -677,9 +677,9 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	const struct option options[] = {
 		OPT_STRING('i', "input", &input_name, "file", "input file name"),
 		OPT_STRING(0, "attribution", &fnstat.attribution, "same|any",
-			   "windows that count: with both ends in the same function, or any"),
+			   "count windows with both ends in the same function, or any"),
 		OPT_STRING('x', "field-separator", &fnstat.sep, "separator",
-			   "print fields with this separator and no header, for machines"),
+			   "print fields with this separator and no header, for scripts"),
 		OPT_BOOLEAN('f', "force", &fnstat.force, "don't complain, do it"),
 		OPT_INCR('v', "verbose", &verbose, "be more verbose (show the DSO of functions)"),
 		OPT_END()
@@ -707,8 +707,8 @@ static int cmd_fnstat_report(int argc, const char **argv)
 
 /*
  * Append the events that can be opened in one group with cycles, in the order of
- * the roles. Only if cycles do not exist this is an error: for all other reasons
- * perf record has better words.
+ * the roles. Fail only if there are no cycles: perf record has better messages for
+ * all other errors.
  */
 static int fnstat__add_counters(struct strbuf *events, bool kernel)
 {
@@ -735,7 +735,7 @@ static int fnstat__add_counters(struct strbuf *events, bool kernel)
 		fds[role] = -1;
 		if (fds[CYCLES] >= 0)
 			fds[role] = sys_perf_event_open(&attr, 0, -1, fds[CYCLES], flags);
-		/* Without these there is nothing to report. */
+		/* The report needs instructions. */
 		if (fds[role] >= 0 || role == INSTRUCTIONS)
 			ret = strbuf_addf(events, ",%s", fnstat_events[role].name);
 	}
@@ -766,7 +766,7 @@ static const struct option *fnstat__find_option(const struct option *opt, const 
 	return NULL;
 }
 
-/* How many of the arguments at the start are options, and values of these. */
+/* Return the number of arguments at the start that are options or their values. */
 static int fnstat__nr_own_args(int argc, const char **argv, const struct option *options)
 {
 	int i;
@@ -795,11 +795,11 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	const char *counters = NULL;
 	bool kernel = false;
 	const struct option options[] = {
-		OPT_U64('c', "count", &period, "length of the long period, in cycles"),
+		OPT_U64('c', "count", &period, "length of the long interval, in cycles"),
 		OPT_U64('w', "window", &window, "length of a window, in cycles (0: no windows)"),
-		OPT_U64(0, "jitter", &jitter, "width of the random spread of the long period"),
+		OPT_U64(0, "jitter", &jitter, "width of the random spread of the long interval"),
 		OPT_STRING(0, "counters", &counters, "events",
-			   "events to count beside cycles (default: what the metrics can use)"),
+			   "events to count in addition to cycles (default: those of the metrics)"),
 		OPT_BOOLEAN(0, "kernel", &kernel, "include the kernel"),
 		OPT_END()
 	};
@@ -811,10 +811,10 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	const char **rec_argv = NULL;
 	int own, nr = 0, ret;
 
-	/* From the first that is not known here all arguments are perf record's. */
+	/* The first argument that is not known here, and all that follow, are perf record's. */
 	own = fnstat__nr_own_args(argc, argv, options);
 	parse_options(own, argv, options, usage, 0);
-	/* The return from the interrupt is in the window if the kernel is. */
+	/* With the kernel, the return from the interrupt is part of the window. */
 	if (window == WINDOW_DEFAULT)
 		window = kernel ? 3000 : 300;
 

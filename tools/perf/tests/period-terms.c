@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random combinations of the event terms that make a sample period, good and bad:
- * the parser refuses what is bad with a message, and what it takes becomes the
- * attr that a simple model says, whatever the order of the terms.
+ * Parse random combinations of the event terms for sample periods, valid and
+ * invalid. The parser must refuse invalid ones with a message, and the attr of valid
+ * ones must be that of a simple model, whatever the order of the terms.
  *
  * PERF_TEST_SEED in the environment selects other combinations.
  */
@@ -25,10 +25,10 @@
 #define MAX_TERMS	6
 #define DEFAULT_FREQ	4000
 
-/* What an event should become. */
+/* The expected attr of an event. */
 struct model {
 	bool freq;
-	u64 period;			/* or frequency */
+	u64 period;			/* or the frequency */
 	u64 alt_period;
 	u64 jitter, alt_jitter, alt_count;
 };
@@ -50,7 +50,7 @@ static unsigned int below(unsigned int limit)
 	return next_random() % limit;
 }
 
-/* A number of up to 64 bits, with a preference for the ends of ranges. */
+/* Return a number of up to 64 bits, often at the end of a range. */
 static u64 random_value(void)
 {
 	static const u64 edges[] = {
@@ -114,7 +114,7 @@ static void add_bad_term(char *text, size_t size)
 		scnprintf(text, size, "%s", unknown[below(ARRAY_SIZE(unknown))]);
 }
 
-/* Write an event to @text. Returns whether the parser should take it. */
+/* Write an event to @text, return true if the parser should accept it. */
 static bool random_event(char *text, size_t size, struct model *model)
 {
 	static const char * const names[] = { "cpu-clock", "page-faults", "dummy" };
@@ -247,7 +247,7 @@ static int test__model(struct test_suite *test __maybe_unused, int subtest __may
 	return nr_good > NR_STRINGS / 8 && nr_good < NR_STRINGS * 7 / 8 ? TEST_OK : TEST_FAIL;
 }
 
-/* Nothing but that the parser survives, and says something if it refuses. */
+/* Check only that the parser survives and gives a reason for each refusal. */
 static int test__garbage(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
 {
 	static const char * const tokens[] = {
@@ -281,8 +281,8 @@ static int test__garbage(struct test_suite *test __maybe_unused, int subtest __m
 }
 
 static struct test_case tests__period_terms[] = {
-	TEST_CASE("Events as a model says", model),
-	TEST_CASE("Garbage", garbage),
+	TEST_CASE("Valid and invalid terms", model),
+	TEST_CASE("Tokens in random order", garbage),
 	{	.name = NULL, }
 };
 

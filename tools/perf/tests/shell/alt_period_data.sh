@@ -2,185 +2,188 @@
 # Alternating sample periods in perf.data
 # SPDX-License-Identifier: GPL-2.0
 
-# What the kernel says of the samples of an event with alternating periods, their
-# length and whether they end a window, must survive pipes and perf inject, and
-# arrive at perf report, at scripts and in converted data.
+# The length of each interval and the mark of a window must survive pipes and perf
+# inject, and arrive at perf report, at scripts and in converted data.
 
-set -u
-shopt -s lastpipe	# a check at the end of a pipe sets err
+# shellcheck disable=SC2154 # testdir, log and workload come from lib/
+set -e
+# The checks at the end of a pipe set err.
+shopt -s lastpipe
 
-err=0
-dir=$(mktemp -d /tmp/__perf_test.alt_period_data.XXXXXX)
-data=$dir/perf.data
-other=$dir/other.data
-log=$dir/log
-export PERF_BUILDID_DIR=$dir/buildid
+shelldir=$(dirname "$0")
+# shellcheck source=lib/test_helper.sh
+. "${shelldir}"/lib/test_helper.sh
+# shellcheck source=lib/alt_period.sh
+. "${shelldir}"/lib/alt_period.sh
 
-cleanup()
-{
-	rm -rf "$dir"
-	trap - EXIT TERM INT
-}
+data=${testdir}/perf.data
+other=${testdir}/other.data
+export PERF_BUILDID_DIR=${testdir}/buildid
 
-trap_cleanup()
-{
-	echo "Unexpected signal in ${FUNCNAME[1]}"
-	cleanup
-	exit 1
-}
-trap trap_cleanup EXIT TERM INT
+# Each CPU has an event of its own, with a sequence of its own.
+run_on_one_cpu
 
-fail()
-{
-	echo "FAIL: $*"
-	err=1
-}
-
-# One CPU: the event of each has a sequence of its own.
-cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[^0-9].*//')
-taskset -cp "$cpu" $$ > /dev/null
-
-workload=(perf test -w noploop 0.1)
-
-# "PERIOD FLAG" for each sample, FLAG is W or -. A file, or - for standard input.
-periods()
-{
-	perf script -i "$1" -F misc,period,event 2> /dev/null |
-		awk '{ print $2, $1 ~ /W/ ? "W" : "-" }'
-}
-
-# check_periods WHAT: standard input is "PERIOD FLAG" of long periods and windows
-check_periods()
-{
-	if ! awk -v l="$long" -v s="$window" '
+# check_periods NAME: the standard input is "PERIOD FLAG" of long intervals and
+# windows
+check_periods() {
+	check "$1" awk -v l="${long}" -v s="${window}" '
 		$0 == l " -"	{ nr[0]++; next }
 		$0 == s " W"	{ nr[1]++; next }
 				{ print "sample " NR ": " $0; bad = 1 }
-		END		{ exit bad || nr[0] < 10 || nr[1] < 10 }'; then
-		fail "$1"
+		END		{ exit bad || nr[0] < 10 || nr[1] < 10 }'
+}
+
+# check_same NAME: the standard input has the same samples as the recording
+check_same() {
+	check "$1" cmp -s - "${testdir}/periods"
+}
+
+test_pipe() {
+	local record=(perf record -q -o - -e "${event}")
+
+	"${record[@]}" "${workload[@]}" 2> "${log}" | periods - | check_periods "Pipe"
+	"${record[@]}" "${workload[@]}" 2> "${log}" | perf inject -b 2>> "${log}" |
+		periods - | check_periods "Pipe through perf inject"
+	"${record[@]}" "${workload[@]}" 2> "${log}" | cat > "${other}"
+	periods "${other}" | check_periods "Pipe to a file"
+	if perf evlist -v -i "${other}" 2> /dev/null | grep -q "alt_sample_period: ${window}"
+	then
+		pass "Attr in a pipe"
+	else
+		fail "Attr in a pipe"
 	fi
 }
 
-# check_same WHAT: standard input has the same samples as the recording
-check_same()
-{
-	echo "$1"
-	cmp -s - "$dir/periods" || fail "$1"
-}
-
-test_pipe()
-{
-	local record=(perf record -q -o - -e "$event")
-
-	echo "pipe"
-	"${record[@]}" "${workload[@]}" 2> "$log" | periods - | check_periods "pipe"
-	"${record[@]}" "${workload[@]}" 2> "$log" | perf inject -b 2>> "$log" |
-		periods - | check_periods "pipe through perf inject"
-	"${record[@]}" "${workload[@]}" > "$other" 2> "$log"
-	periods "$other" | check_periods "pipe to a file"
-	perf evlist -v -i "$other" 2> /dev/null | grep -q "alt_sample_period: $window" ||
-		fail "attr in a pipe"
-}
-
-test_inject()
-{
+test_inject() {
 	local option
 
-	for option in '' -b --buildid-all -s -j --itrace=l16; do
-		rm -f "$other"
-		# shellcheck disable=SC2086 # none, or one
-		perf inject $option -i "$data" -o "$other" > "$log" 2>&1
-		periods "$other" | check_same "inject $option"
+	for option in '' -b --buildid-all -s -j --itrace=l16
+	do
+		rm -f "${other}"
+		# shellcheck disable=SC2086 # no option, or one
+		if ! perf inject ${option} -i "${data}" -o "${other}" > "${log}" 2>&1
+		then
+			fail "Inject ${option}"
+			continue
+		fi
+		periods "${other}" | check_same "Inject ${option}"
 	done
-	perf inject -i "$data" -o - 2> "$log" | periods - | check_same "inject to a pipe"
+	perf inject -i "${data}" -o - 2> "${log}" | periods - | check_same "Inject to a pipe"
 }
 
-# Windows of an event that is not the leader, whose count is often the same.
-test_inject_group()
-{
-	echo "inject a group"
-	perf record -o "$data" -e "{page-faults,$event}:S" "${workload[@]}" > "$log" 2>&1 ||
-		{ fail "group: $(cat "$log")"; return; }
-	perf inject -i "$data" -o "$other" > "$log" 2>&1
-	perf report -D -i "$data" 2> /dev/null | grep 'PERF_RECORD_SAMPLE' |
-		sed 's/.*PERF_RECORD_SAMPLE//' > "$dir/samples"
-	[ "$(grep -c "period: $window " "$dir/samples")" -ge 10 ] || fail "group: no windows"
-	perf report -D -i "$other" 2> /dev/null | grep 'PERF_RECORD_SAMPLE' |
-		sed 's/.*PERF_RECORD_SAMPLE//' | cmp -s - "$dir/samples" ||
-		fail "inject a group"
+samples() {
+	perf report -D -i "$1" 2> /dev/null | grep PERF_RECORD_SAMPLE |
+		sed 's/.*PERF_RECORD_SAMPLE//'
 }
 
-test_python()
-{
-	if ! perf check feature -q libpython; then
-		echo "[Skip] perf script python: not built in"
+# The windows are those of an event that is not the leader. The count of the leader
+# is often the same in several samples.
+test_inject_group() {
+	local name="Inject a group"
+
+	if ! perf record -o "${data}" -e "{page-faults,${event}}:S" "${workload[@]}" \
+		> "${log}" 2>&1 ||
+	   ! perf inject -i "${data}" -o "${other}" > "${log}" 2>&1
+	then
+		fail "${name}"
 		return
 	fi
-	cat > "$dir/script.py" <<- 'END'
+	samples "${data}" > "${testdir}/samples"
+	if [ "$(grep -c "period: ${window} " "${testdir}/samples")" -lt 10 ]
+	then
+		fail "${name}: few windows"
+	fi
+	samples "${other}" | check "${name}" cmp -s - "${testdir}/samples"
+}
+
+test_python() {
+	if ! perf check feature -q libpython
+	then
+		skip "perf script python"
+		return
+	fi
+	cat > "${testdir}/script.py" <<- 'END'
 		def process_event(event):
 		    sample = event["sample"]
 		    print(sample["period"], "W" if sample["misc"] & 1 << 13 else "-")
 	END
-	perf script -i "$data" -s "$dir/script.py" 2> "$log" | check_same "perf script python"
+	perf script -i "${data}" -s "${testdir}/script.py" 2> "${log}" |
+		check_same "perf script python"
 }
 
-test_json()
-{
-	perf data convert --force --to-json "$dir/json" -i "$data" > "$log" 2>&1
+test_json() {
+	if ! perf data convert --force --to-json "${testdir}/json" -i "${data}" \
+		> "${log}" 2>&1
+	then
+		fail "JSON"
+		return
+	fi
 	awk -F'[:,]' '
 		/"period"/	{ if (NR > 1 && period) print period, flag
 				  gsub(/ /, "", $2); period = $2; flag = "-" }
 		/"alt-window"/	{ flag = "W" }
-		END		{ print period, flag }' "$dir/json" | check_same "JSON"
+		END		{ print period, flag }' "${testdir}/json" | check_same "JSON"
 }
 
-# A line weighs what the periods of its samples are together.
-test_report()
-{
-	echo "report"
-	perf script -i "$data" -F comm,period 2> /dev/null |
+# The weight of a line is the sum of the periods of its samples.
+test_report() {
+	perf script -i "${data}" -F comm,period 2> /dev/null |
 		awk '{ sum[$1] += $2 } END { for (c in sum) print c, sum[c] }' |
-		sort > "$dir/script"
-	perf report -i "$data" --stdio -q -s comm -F period,comm 2> /dev/null |
-		awk 'NF { print $2, $1 }' | sort > "$dir/report"
-	if [ ! -s "$dir/script" ] || ! diff "$dir/script" "$dir/report"; then
-		fail "report"
+		sort > "${testdir}/script"
+	perf report -i "${data}" --stdio -q -s comm -F period,comm 2> /dev/null |
+		awk 'NF { print $2, $1 }' | sort > "${testdir}/report"
+	if [ -s "${testdir}/script" ] && diff "${testdir}/script" "${testdir}/report"
+	then
+		pass "Report"
+	else
+		fail "Report"
 	fi
 }
 
-# The same with the counts that the group of the samples has.
-test_report_group()
-{
-	local sum
+# The same with the counts of the group in each sample.
+test_report_group() {
+	local name="Report of a group" sum
 
-	echo "report of a group"
-	perf record -o "$data" -e "{$event,page-faults}:S" "${workload[@]}" > "$log" 2>&1 ||
-		{ fail "group: $(cat "$log")"; return; }
-	sum=$(perf script -i "$data" -F period,event 2> /dev/null |
+	if ! perf record -o "${data}" -e "{${event},page-faults}:S" "${workload[@]}" \
+		> "${log}" 2>&1
+	then
+		fail "${name}"
+		return
+	fi
+	sum=$(perf script -i "${data}" -F period,event 2> /dev/null |
 		awk '{ sum += $1 } END { print sum }')
-	perf report -i "$data" --stdio 2> /dev/null |
-		grep -q "^# Event count (approx.): $sum\$" || fail "report of a group"
+	if perf report -i "${data}" --stdio 2> /dev/null |
+		grep -q "^# Event count (approx.): ${sum}\$"
+	then
+		pass "${name}"
+	else
+		fail "${name}"
+	fi
 }
 
-# The clocks are there on every machine; cycles only with a PMU.
+record() {
+	perf record -o "${data}" -e "${event}" "${workload[@]}" > "${log}" 2>&1
+}
+
+# Every machine has clock events, only one with a PMU has cycles.
 event=cycles/period=99700,alt-period=300/ long=99700 window=300
-if ! perf record -o "$data" -e "$event" "${workload[@]}" > "$log" 2>&1; then
+if ! record
+then
 	event=task-clock/period=1000000,alt-period=50000/ long=1000000 window=50000
-	if ! perf record -o "$data" -e "$event" "${workload[@]}" > "$log" 2>&1; then
-		cat "$log"
-		err=1
-		if grep -q "does not support alternating" "$log"; then
-			echo "[Skip] the kernel has no alternating sample periods"
-			err=2
+	if ! record
+	then
+		if grep -q "does not support alternating" "${log}"
+		then
+			skip_test "The kernel has no alternating sample periods"
 		fi
-		cleanup
-		exit $err
+		fail "Record"
+		end_test
 	fi
 fi
-echo "$event"
+echo "${event}"
 
-periods "$data" > "$dir/periods"
-check_periods "record" < "$dir/periods"
+periods "${data}" > "${testdir}/periods"
+check_periods "Record" < "${testdir}/periods"
 test_inject
 test_python
 test_json
@@ -189,5 +192,4 @@ test_pipe
 test_inject_group
 test_report_group
 
-cleanup
-exit $err
+end_test

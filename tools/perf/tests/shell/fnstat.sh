@@ -2,52 +2,42 @@
 # perf fnstat tests
 # SPDX-License-Identifier: GPL-2.0
 
+# shellcheck disable=SC2154 # testdir and log come from lib/
 set -e
 
-err=0
-perfdata=$(mktemp /tmp/__perf_test.perf.data.XXXXXX)
-out=$(mktemp /tmp/__perf_test.fnstat.XXXXXX)
+shelldir=$(dirname "$0")
+# shellcheck source=lib/test_helper.sh
+. "${shelldir}"/lib/test_helper.sh
 
-cleanup() {
-	rm -f "${perfdata}" "${perfdata}.old" "${out}"
-	trap - EXIT TERM INT
-}
+data=${testdir}/perf.data
+out=${testdir}/report
 
-trap_cleanup() {
-	echo "Unexpected signal in ${FUNCNAME[1]}"
-	cleanup
-	exit 1
-}
-trap trap_cleanup EXIT TERM INT
-
-fail() {
-	echo "$1 [Failed]"
-	err=1
-}
-
-# Each function of the workload has the share of instructions that it is known to
-# have, give or take what sampling makes of that.
+# check_shares NAME: check that the share of instructions of each function in the
+# recording is what is known of the workload, within the precision of sampling
 check_shares() {
-	if perf test -w fnmix 0 all list | grep -q unknown
+	if perf test -w fnmix list | grep -q unknown
 	then
-		echo "$1: unknown number of instructions [Skipped]"
+		skip "$1: unknown number of instructions"
 		return
 	fi
-	if ! perf fnstat report -i "${perfdata}" -x, > "${out}"
+	if ! perf fnstat report -i "${data}" -x, > "${out}" 2> "${log}"
 	then
 		fail "$1: report"
 		return
 	fi
-	if perf test -w fnmix 0 all list | awk -F '[ ,]' '
+	if perf test -w fnmix list | awk -F '[ ,]' '
 		NR == FNR && $1 != "empty" { insns["fnmix_" $1] = $2; sum += $2 }
 		NR == FNR { next }
 		FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "%I") col = i; next }
 		$1 in insns { share[$1] = $col }
 		END {
+			if (!sum)
+				exit 1
 			for (name in insns) {
 				want = 100 * insns[name] / sum
+				missing = !(name in share)
 				diff = share[name] - want
-				if (!(name in share) || diff > 2 || diff < -2) {
+				if (missing || diff > 2 || diff < -2) {
 					print name ": " share[name] "%, expected " want "%"
 					bad = 1
 				}
@@ -55,7 +45,7 @@ check_shares() {
 			exit bad
 		}' - "${out}"
 	then
-		echo "$1 [Success]"
+		pass "$1"
 	else
 		cat "${out}"
 		fail "$1"
@@ -63,19 +53,23 @@ check_shares() {
 }
 
 test_plain_period() {
-	perf fnstat record -c 20011 -w 0 -o "${perfdata}" perf test -w fnmix 5000 2> /dev/null
+	if ! perf fnstat record -c 20011 -w 0 -o "${data}" \
+		perf test -w fnmix 5000 2> "${log}"
+	then
+		fail "Record a plain period"
+		return
+	fi
 	check_shares "Report of a plain period"
 }
 
 test_windows() {
-	if ! perf fnstat record -c 19700 -w 300 --jitter 2000 -o "${perfdata}" \
-		perf test -w fnmix 5000 2> "${out}"
+	if ! perf fnstat record -c 19700 -w 300 --jitter 2000 -o "${data}" \
+		perf test -w fnmix 5000 2> "${log}"
 	then
-		if grep -q "does not support alternating or jittered" "${out}"
+		if grep -q "does not support alternating or jittered" "${log}"
 		then
-			echo "Report of windows: no alternating periods [Skipped]"
+			skip "Report of windows: no alternating periods"
 		else
-			cat "${out}"
 			fail "Record windows"
 		fi
 		return
@@ -83,43 +77,40 @@ test_windows() {
 	check_shares "Report of windows"
 }
 
-# Refused with a message.
+# test_refused NAME OPTIONS...: check that a report fails with a message
 test_refused() {
 	local what=$1
 
 	shift
-	if perf fnstat report "$@" > /dev/null 2> "${out}" || [ ! -s "${out}" ]
+	if perf fnstat report "$@" > /dev/null 2> "${log}" || [ ! -s "${log}" ]
 	then
-		fail "Refuse $what"
+		fail "Refuse ${what}"
 	else
-		echo "Refuse $what [Success]"
+		pass "Refuse ${what}"
 	fi
 }
 
-# Without cycles of a PMU perf record has a clock instead, or fails.
-if ! perf record -e '{cycles/period=20011/,instructions}:uS' -o "${perfdata}" \
+# Without a PMU perf record replaces cycles by a clock event, or fails.
+if ! perf record -e '{cycles/period=20011/,instructions}:uS' -o "${data}" \
 	perf test -w fnmix 100 > /dev/null 2>&1 ||
-   perf evlist -v -i "${perfdata}" | grep -q PERF_COUNT_SW_CPU_CLOCK
+   perf evlist -v -i "${data}" | grep -q PERF_COUNT_SW_CPU_CLOCK
 then
-	echo "fnstat: cycles cannot be sampled [Skipped]"
-	cleanup
-	exit 2
+	skip_test "fnstat: cycles cannot be sampled"
 fi
 
-test_refused "an unknown attribution" -i "${perfdata}" --attribution=none
+test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period
 test_windows
 
-perf record -e cycles/period=20011/u -o "${perfdata}" true > /dev/null 2>&1
-test_refused "samples without a group" -i "${perfdata}"
+perf record -e cycles/period=20011/u -o "${data}" true > /dev/null 2>&1
+test_refused "samples without a group" -i "${data}"
 
-perf record -e '{instructions/period=20011/,branches}:uS' -o "${perfdata}" \
+perf record -e '{instructions/period=20011/,branches}:uS' -o "${data}" \
 	true > /dev/null 2>&1 || perf record -e '{instructions/period=20011/,page-faults}:uS' \
-	-o "${perfdata}" true > /dev/null 2>&1
-test_refused "a group without cycles" -i "${perfdata}"
+	-o "${data}" true > /dev/null 2>&1
+test_refused "a group without cycles" -i "${data}"
 
-: > "${perfdata}"
-test_refused "an empty file" -i "${perfdata}"
+: > "${data}"
+test_refused "an empty file" -i "${data}"
 
-cleanup
-exit $err
+end_test

@@ -3,58 +3,31 @@
 # SPDX-License-Identifier: GPL-2.0
 
 # Record with the event terms alt-period, alt-count, period-jitter and
-# alt-period-jitter, check that the periods of the samples are as asked for, and
-# that what makes no sense is refused with a sentence.
+# alt-period-jitter. The samples must have the periods that were asked for, and
+# invalid requests must be refused with a message and without a recording.
 
-set -u
+# shellcheck disable=SC2154 # testdir and log come from lib/
+set -e
 
-err=0
-dir=$(mktemp -d /tmp/__perf_test.alt_period.XXXXXX)
-data=$dir/perf.data
-log=$dir/log
+shelldir=$(dirname "$0")
+# shellcheck source=lib/test_helper.sh
+. "${shelldir}"/lib/test_helper.sh
+# shellcheck source=lib/alt_period.sh
+. "${shelldir}"/lib/alt_period.sh
 
-cleanup()
-{
-	rm -rf "$dir"
-	trap - EXIT TERM INT
+data=${testdir}/perf.data
+
+# Each CPU has an event of its own, with a sequence of its own.
+run_on_one_cpu
+
+record() {
+	perf record -o "${data}" "$@" "${workload[@]}" > "${log}" 2>&1
 }
 
-trap_cleanup()
-{
-	echo "Unexpected signal in ${FUNCNAME[1]}"
-	cleanup
-	exit 1
-}
-trap trap_cleanup EXIT TERM INT
-
-fail()
-{
-	echo "FAIL: $*"
-	err=1
-}
-
-# One CPU: the event of each has a sequence of its own.
-cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[^0-9].*//')
-taskset -cp "$cpu" $$ > /dev/null
-
-workload=(perf test -w noploop 0.1)
-
-record()
-{
-	perf record -o "$data" "$@" "${workload[@]}" > "$log" 2>&1
-}
-
-# "PERIOD FLAG" for each sample, FLAG is W or -.
-periods()
-{
-	perf script -i "$data" -F misc,period,event 2> /dev/null |
-		awk '{ print $2, $1 ~ /W/ ? "W" : "-" }'
-}
-
-# check_sequence LONG JITTER WINDOW JITTER COUNT. LONG "any": not checked
-check_sequence()
-{
-	periods | awk -v l="$1" -v lj="$2" -v s="$3" -v sj="$4" -v n="$5" '
+# check_sequence LONG JITTER WINDOW JITTER COUNT: check the sequence of intervals
+# in the recording. LONG can be "any".
+check_sequence() {
+	periods "${data}" | awk -v l="$1" -v lj="$2" -v s="$3" -v sj="$4" -v n="$5" '
 	{
 		window = (NR - 1) % (n + 1) > 0
 		period = window ? s : l
@@ -72,144 +45,172 @@ check_sequence()
 	END {
 		if (bad || nr[0] < 10 || nr[1] < 10 * n - n)
 			exit 1
-		print nr[0] " long, " nr[1] " windows"
+		print nr[0] " long intervals, " nr[1] " windows"
 	}'
 }
 
-# check_record WHAT "LONG JITTER WINDOW JITTER COUNT" PERF-RECORD-OPTIONS...
-check_record()
-{
-	local what=$1 sequence=$2
-	shift 2
+# check_record NAME "LONG JITTER WINDOW JITTER COUNT" PERF-RECORD-OPTIONS...
+check_record() {
+	local name=$1 sequence=$2
 
-	echo "$what"
+	shift 2
 	# shellcheck disable=SC2086 # five arguments
-	if ! record "$@" || ! check_sequence $sequence; then
-		fail "$what"
+	if record "$@" && check_sequence ${sequence}
+	then
+		pass "${name}"
+	else
+		fail "${name}"
 	fi
 }
 
-test_periods()
-{
+lengths_vary() {
+	[ "$(periods "${data}" | sort -u | wc -l)" -ge 10 ]
+}
+
+evlist_shows() {
+	perf evlist -v -i "${data}" | grep "alt_sample_period: $1" |
+		grep -q "sample_jitter: 1000, alt_sample_jitter: 100"
+}
+
+test_periods() {
 	local e=$1 mod=$2 l=$3 s=$4
 	local jitter="period-jitter=1000,alt-period-jitter=100"
 
-	check_record "$e: alternating periods" "$l 0 $s 0 1" \
-		-e "$e/period=$l,alt-period=$s/$mod"
+	check_record "$e: windows" "$l 0 $s 0 1" -e "$e/period=$l,alt-period=$s/${mod}"
 	check_record "$e: terms in another order, and a count" "$l 0 $s 0 3" \
-		-e "$e/alt-count=3,alt-period=$s,period=$l/$mod"
-	check_record "$e: the period from the command line" "$l 0 $s 0 1" \
-		-c "$l" -e "$e/alt-period=$s/$mod"
+		-e "$e/alt-count=3,alt-period=$s,period=$l/${mod}"
+	check_record "$e: period from the command line" "$l 0 $s 0 1" \
+		-c "$l" -e "$e/alt-period=$s/${mod}"
 	check_record "$e: only the flag with --no-period" "$l 0 $s 0 1" \
-		--no-period -e "$e/period=$l,alt-period=$s/$mod"
+		--no-period -e "$e/period=$l,alt-period=$s/${mod}"
 	check_record "$e: jitter" "$l 1000 $s 100 1" \
-		-e "$e/period=$l,alt-period=$s,$jitter/$mod"
-	if [ "$(periods | sort -u | wc -l)" -lt 10 ]; then
-		fail "$e: jitter is constant"
+		-e "$e/period=$l,alt-period=$s,${jitter}/${mod}"
+	check "$e: lengths with jitter vary" lengths_vary
+	check "$e: perf evlist -v" evlist_shows "$s"
+}
+
+# The leader alternates, and the other event does not sample.
+test_group() {
+	local name="Group"
+
+	if ! record -T --sample-cpu --call-graph fp,4 --user-callchains \
+		-k CLOCK_MONOTONIC_RAW \
+		-e '{cycles/period=99700,alt-period=300/,page-faults}:uS'
+	then
+		fail "${name}"
+	elif [ "$(perf script -i "${data}" -F misc,period,event | grep -c cycles)" -lt 20 ]
+	then
+		fail "${name}: few samples"
+	elif perf evlist -v -i "${data}" | grep '^page-faults' | grep -q alt_sample_period
+	then
+		fail "${name}: the member has windows"
+	else
+		pass "${name}"
 	fi
-	perf evlist -v -i "$data" | grep "alt_sample_period: $s" |
-		grep -q "sample_jitter: 1000, alt_sample_jitter: 100" ||
-		fail "$e: perf evlist -v"
 }
 
-test_group()
-{
-	echo "group"
-	record -T --sample-cpu --call-graph fp,4 --user-callchains -k CLOCK_MONOTONIC_RAW \
-		-e '{cycles/period=99700,alt-period=300/,page-faults}:uS' ||
-		{ fail "group: $(cat "$log")"; return; }
-	# The leader alternates, and the other event does not sample by itself.
-	perf script -i "$data" -F misc,period,event | grep cycles > "$dir/leader"
-	[ "$(wc -l < "$dir/leader")" -ge 20 ] || fail "group: few samples"
-	perf evlist -v -i "$data" | grep '^page-faults' | grep -q 'alt_sample_period' &&
-		fail "group: the member has windows"
+# perf script prints a sample once for each event of the group.
+test_group_member() {
+	local name="Group with a member that has windows of its own" kinds
 
-	echo "group: a member with windows of its own"
-	record -c 70000 -e '{cycles/period=99700,alt-period=300/,instructions/alt-period=500/}:uS'
-	# Of each sample perf script makes one for each event of the group.
-	perf script -D -i "$data" | sed -nE \
+	if ! record -c 70000 \
+		-e '{cycles/period=99700,alt-period=300/,instructions/alt-period=500/}:uS'
+	then
+		fail "${name}"
+		return
+	fi
+	kinds=$(perf script -D -i "${data}" | sed -nE \
 		's/.*PERF_RECORD_SAMPLE\(IP, 0x(.*)\): .* period: ([0-9]+) .*/\1 \2/p' |
-		sort | uniq -c > "$dir/kinds"
-	[ "$(awk '$1 >= 20 { print $2, $3 }' "$dir/kinds" | tr '\n' ' ')" = \
-		"2 70000 2 99700 2002 300 2002 500 " ] ||
-		fail "group: $(cat "$dir/kinds")"
+		sort | uniq -c | awk '$1 >= 20 { print $2, $3 }' | tr '\n' ' ')
+	if [ "${kinds}" = "2 70000 2 99700 2002 300 2002 500 " ]
+	then
+		pass "${name}"
+	else
+		fail "${name}: ${kinds}"
+	fi
 }
 
-test_modifiers()
-{
-	check_record "cycles: as precise as it can be" "99700 0 300 0 1" \
+test_modifiers() {
+	check_record "cycles: highest precision" "99700 0 300 0 1" \
 		-e "cycles/period=99700,alt-period=300/uP"
 }
 
 # One event for each core PMU, each with the terms.
-test_wildcard()
-{
-	local pmus
+test_wildcard() {
+	local name="One event for each core PMU" pmus
 
-	echo "an event on each core PMU"
 	pmus=$(find /sys/bus/event_source/devices/*/ -maxdepth 1 -name cpus | wc -l)
-	[ "$pmus" -gt 0 ] || pmus=1
-	record -e 'cycles/period=99700,alt-period=300/u'
-	[ "$(perf evlist -v -i "$data" | grep -c 'alt_sample_period: 300')" = "$pmus" ] ||
-		fail "not $pmus events: $(perf evlist -v -i "$data")"
+	if [ "${pmus}" = 0 ]
+	then
+		pmus=1
+	fi
+	if record -e 'cycles/period=99700,alt-period=300/u' &&
+	   [ "$(perf evlist -v -i "${data}" | grep -c 'alt_sample_period: 300')" = "${pmus}" ]
+	then
+		pass "${name}"
+	else
+		fail "${name}: not ${pmus} events: $(perf evlist -v -i "${data}")"
+	fi
 }
 
-test_tracepoint()
-{
+test_tracepoint() {
 	local workload=(perf bench syscall basic --loop 300)
 	local event=syscalls:sys_enter_getppid/
 
-	if ! record -c 1 -e syscalls:sys_enter_getppid; then
-		echo "[Skip] no tracepoints"
+	if ! record -c 1 -e syscalls:sys_enter_getppid
+	then
+		skip "Tracepoint"
 		return
 	fi
-	check_record "tracepoint" "7 0 3 0 1" -c 7 -e "${event}alt-period=3/"
-	check_record "tracepoint: windows and jitter" "7 4 3 2 2" -c 7 \
+	check_record "Tracepoint: windows" "7 0 3 0 1" -c 7 -e "${event}alt-period=3/"
+	check_record "Tracepoint: windows and jitter" "7 4 3 2 2" -c 7 \
 		-e "${event}alt-period=3,alt-count=2,period-jitter=4,alt-period-jitter=2/"
 }
 
-# refused SENTENCE COMMAND...
-refused()
-{
-	local sentence=$1
-	shift
+# refused MESSAGE COMMAND...: check that COMMAND fails with MESSAGE and records
+# nothing
+refused() {
+	local message=$1
 
-	rm -f "$data"
-	if "$@" > "$log" 2>&1; then
-		fail "not refused: $*"
-	elif ! grep -qF "$sentence" "$log"; then
-		fail "no sentence '$sentence': $*"
-		cat "$log"
-	elif [ -s "$data" ]; then
-		fail "refused, but there is a recording: $*"
+	shift
+	rm -f "${data}"
+	if "$@" > "${log}" 2>&1
+	then
+		fail "Not refused: $*"
+	elif ! grep -qF "${message}" "${log}"
+	then
+		fail "Refused without \"${message}\": $*"
+	elif [ -s "${data}" ]
+	then
+		fail "Refused, but recorded: $*"
+	else
+		pass "Refused with \"${message}\""
 	fi
 }
 
-# refuse_record SENTENCE TERMS, of a task-clock event
-refuse_record()
-{
-	refused "$1" perf record -o "$data" -e "task-clock/$2/" perf test -w noploop 0.01
+# refuse_record MESSAGE TERMS: the same for perf record and a task-clock event
+refuse_record() {
+	refused "$1" perf record -o "${data}" -e "task-clock/$2/" perf test -w noploop 0.01
 }
 
-# Of a clock the kernel makes a period of the frequency, for the pair of both.
-test_frequency()
-{
-	check_record "task-clock: a frequency" "980000 0 20000 0 1" \
+# The kernel turns the frequency of a clock event into a period for a whole round.
+test_frequency() {
+	check_record "task-clock: frequency" "980000 0 20000 0 1" \
 		-e "task-clock/freq=1000,alt-period=20000/"
-	check_record "task-clock: a frequency from the command line" "980000 0 20000 0 1" \
+	check_record "task-clock: frequency from the command line" "980000 0 20000 0 1" \
 		-F 1000 -e "task-clock/alt-period=20000/"
-	check_record "task-clock: the default frequency" "230000 0 20000 0 1" \
+	check_record "task-clock: default frequency" "230000 0 20000 0 1" \
 		-e "task-clock/alt-period=20000/"
-	[ ${#events[@]} = 1 ] ||
-		check_record "cycles: the default frequency" "any 0 300 0 1" \
+	if [ ${#events[@]} -gt 1 ]
+	then
+		check_record "cycles: default frequency" "any 0 300 0 1" \
 			-e "cycles/alt-period=300/u"
+	fi
 }
 
-test_refusals()
-{
+test_refusals() {
 	local l="period=100000" s="alt-period=20000" prev event
 
-	echo "refusals"
 	refuse_record "too big" "$l,alt-period=0x8000000000000000"
 	refuse_record "too big" "$l,$s,alt-count=0x100000000"
 	refuse_record "too big" "$l,period-jitter=0x100000000"
@@ -228,63 +229,72 @@ test_refusals()
 	refused "is not usable in 'perf stat'" \
 		perf stat -e "task-clock/$s/" perf test -w noploop 0.01
 	refused "'alt-period' cannot be used with --no-samples" \
-		perf record -o "$data" -n -e "task-clock/$l,$s/" perf test -w noploop 0.01
-	if [ ${#events[@]} -gt 1 ]; then
+		perf record -o "${data}" -n -e "task-clock/$l,$s/" perf test -w noploop 0.01
+	if [ ${#events[@]} -gt 1 ]
+	then
 		prev=cycles/alt-count=2,alt-period=300/u
 		event=instructions/period=90000,ratio-to-prev=0.5/u
 		refused "'alt-count' cannot be used with 'ratio-to-prev' of " \
-			perf record -o "$data" -e "{$prev,$event}" perf test -w noploop 0.01
+			perf record -o "${data}" -e "{${prev},${event}}" perf test -w noploop 0.01
 		prev=cycles/period=80000/u
 		event=instructions/ratio-to-prev=0.5,period-jitter=5/u
 		refused "'period-jitter' cannot be used with 'ratio-to-prev'" \
-			perf record -o "$data" -e "{$prev,$event}" perf test -w noploop 0.01
+			perf record -o "${data}" -e "{${prev},${event}}" perf test -w noploop 0.01
 	fi
-	# The periods are not at fault.
-	refused "branch stack" perf record -b -o "$data" -e "task-clock/$l,$s/" \
+	# The periods are not the reason.
+	refused "branch stack" perf record -b -o "${data}" -e "task-clock/$l,$s/" \
 		perf test -w noploop 0.01
-	refused "minimum of the PMU" perf record -k CLOCK_MONOTONIC_RAW -o "$data" \
+	refused "minimum of the PMU" perf record -k CLOCK_MONOTONIC_RAW -o "${data}" \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
-	# What is left without the event is not what was asked for.
-	refused "minimum of the PMU" perf record -o "$data" -e page-faults \
+	# A recording with only the other event is not what was asked for.
+	refused "minimum of the PMU" perf record -o "${data}" -e page-faults \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
 }
 
-# On a kernel without the feature nothing may be recorded, and this is why.
-if ! record -e 'task-clock/period=100000,alt-period=20000/'; then
-	if grep -q "does not support alternating or jittered sample periods" "$log"; then
-		echo "[Skip] the kernel has no alternating sample periods"
-		cleanup
-		exit 2
+if ! record -e 'task-clock/period=100000,alt-period=20000/'
+then
+	if grep -q "does not support alternating or jittered sample periods" "${log}"
+	then
+		skip_test "The kernel has no alternating sample periods"
 	fi
-	cat "$log"
-	fail "cannot record"
+	fail "Record with windows"
 fi
 
-perf list --details 2> /dev/null | grep -q 'alt-period=number' ||
-	fail "perf list does not mention the terms"
+if perf list --details 2> /dev/null | grep -q 'alt-period=number'
+then
+	pass "perf list"
+else
+	fail "perf list"
+fi
 
-# The clocks are there on every machine; cycles only with a PMU, and without it
-# perf record makes a clock event of them.
+# Every machine has clock events. Without a PMU, perf record replaces cycles by one,
+# unless the event has windows.
 events=(task-clock)
-if record -e 'cycles/period=100000/u' && perf evlist -i "$data" | grep -q cycles; then
+if record -e 'cycles/period=100000/u' && perf evlist -i "${data}" | grep -q cycles
+then
 	events+=(cycles)
 else
-	refused "event is not supported" perf record -o "$data" \
+	refused "event is not supported" perf record -o "${data}" \
 		-e 'cycles/period=1000000,alt-period=50000/u' true
 fi
 
-for event in "${events[@]}"; do
-	case $event in
-	cycles)	test_periods cycles u 99700 300
+for event in "${events[@]}"
+do
+	case ${event} in
+	cycles)
+		test_periods cycles u 99700 300
 		test_group
+		test_group_member
 		test_modifiers
-		test_wildcard ;;
-	*)	test_periods "$event" "" 1000000 50000 ;;
+		test_wildcard
+		;;
+	*)
+		test_periods "${event}" "" 1000000 50000
+		;;
 	esac
 done
 test_tracepoint
 test_frequency
 test_refusals
 
-cleanup
-exit $err
+end_test

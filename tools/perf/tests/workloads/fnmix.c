@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions with a known behaviour, called in a shuffled order: something to
- * try per-function metrics on. On arm64 and x86_64 it is known exactly how many
- * instructions a call of each retires.
+ * Call functions with a known behaviour in a shuffled order, to verify per-function
+ * metrics. On arm64 and x86_64 the number of instructions that a call of each
+ * function retires is known exactly.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -19,21 +19,22 @@
 #define DEFAULT_ROUNDS	2000
 #define BUF_SIZE	(8 << 20)
 #define BUF_MASK	0x7fffc0
-/* A linear congruential generator, of which the upper bits are used. */
+/* A linear congruential generator. The lower bits are poor and not used. */
 #define LCG_MUL		0x5851f42d4c957f2d
 #define LCG_ADD		0x14057b7ef767814f
 #define DIVIDEND	0x123456789abcdef1
 #define DOUBLE_1_7	0x3ffb333333333333
 #define DOUBLE_3_1	0x4008cccccccccccd
 
-/* What a function gets: a random number and BUF_SIZE bytes, all zero. */
+/* The arguments of a function: a random number and BUF_SIZE bytes, all zero. */
 typedef void (*fnmix_t)(u64 seed, u64 *buf);
 
 #if defined(__aarch64__) || defined(__x86_64__)
 /*
- * Written as a whole, so that nothing depends on the compiler. A function is
- * @setup once and @body @loops times, which are @nr_setup and @nr_body
- * instructions on every path; the loop adds one to the first, two to the latter.
+ * Functions entirely in assembly, so that nothing depends on the compiler. A
+ * function executes @setup once and @body @loops times, which are @nr_setup and
+ * @nr_body instructions on every path. The loop adds one instruction to @setup and
+ * two to @body.
  */
 #define FNMIX_ASM(name, nr_insns, code)				\
 	asm(".pushsection .text\n"				\
@@ -206,7 +207,7 @@ FNMIX(nops, 500,
 	0, "",
 	16, NOPS NOPS);
 
-#else /* The same in C, with an unknown number of instructions. */
+#else /* The same in C. The number of instructions is unknown. */
 
 #define FNMIX(name, loops, setup, body)			\
 	void fnmix_##name(u64 seed, u64 *buf);		\
@@ -226,9 +227,9 @@ FNMIX(mispredict, 3000,
 	volatile u64 n = 0,
 	seed = seed * LCG_MUL + LCG_ADD;
 	if (seed & (1ULL << 45))
-	      n++;
+		n++;
 	else
-	      n ^= seed);
+		n ^= seed);
 
 FNMIX(int_div, 1500,
 	volatile u64 n = DIVIDEND;
@@ -297,8 +298,9 @@ static u64 fnmix_random(u64 *state)
 }
 
 /*
- * No instruction here depends on a random number or on which function it is, so
- * that runs with as many rounds differ by the instructions of the functions.
+ * The number of instructions here depends neither on the random numbers nor on the
+ * functions, so that runs with the same number of rounds differ by the instructions
+ * of the functions alone.
  */
 static void run_functions(u64 rounds, const fnmix_t *funcs, int nr, u64 *buf)
 {
@@ -319,7 +321,7 @@ static void run_functions(u64 rounds, const fnmix_t *funcs, int nr, u64 *buf)
 	}
 }
 
-/* fnmix [rounds [function|all [list]]] */
+/* fnmix [rounds [function|all]], or fnmix list */
 static int fnmix(int argc, const char **argv)
 {
 	fnmix_t funcs[NR_FUNCTIONS] = {};
@@ -327,6 +329,11 @@ static int fnmix(int argc, const char **argv)
 	u64 rounds = DEFAULT_ROUNDS;
 	u64 *buf;
 	int nr = 0;
+
+	if (argc == 1 && !strcmp(argv[0], "list")) {
+		list_functions();
+		return 0;
+	}
 
 	if (argc > 0) {
 		char *end;
@@ -340,8 +347,6 @@ static int fnmix(int argc, const char **argv)
 	}
 	if (argc > 1)
 		name = argv[1];
-	if (argc > 2 && !strcmp(argv[2], "list"))
-		list_functions();
 
 	for (int i = 0; i < NR_FUNCTIONS; i++) {
 		bool all = !strcmp(name, "all") && functions[i].fn != fnmix_empty;
@@ -357,7 +362,7 @@ static int fnmix(int argc, const char **argv)
 	buf = calloc(1, BUF_SIZE);
 	if (!buf)
 		return 1;
-	/* Without a write to each, all pages are one and the same zero page. */
+	/* All pages that were never written are the same zero page. */
 	for (size_t i = 0; i < BUF_SIZE / sizeof(*buf); i += 4096 / sizeof(*buf))
 		WRITE_ONCE(buf[i], 0);
 

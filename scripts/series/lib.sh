@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the scripts here: the two series, and how their topics are stored.
+#
+# patches/ is a sequence of topics. TT00-NAME.cover is the cover letter of topic
+# TT, TT01-*.patch and what follows are its patches. In a work tree the cover is
+# an empty commit in front of its patches, with the subject "topic: NAME", so
+# that "git rebase -i" moves patches from one topic to another, and "git commit
+# --amend" edits a cover.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+. "$TOP/scripts/packages.sh"
+
+TOPIC_LIMIT=20			# patches that can be mailed at once
+
+# Set for a series: its name, the directory of its patches, its work tree, and
+# the pin of its base.
+use_series()			# linux|qemu
+{
+	case ${1:-} in
+	linux)	patches=$TOP/patches worktree=$LINUX base_name=kernel ;;
+	qemu)	patches=$TOP/patches/qemu worktree=$QEMU base_name=QEMU ;;
+	*)	die "no series '${1:-}': linux or qemu" ;;
+	esac
+	series=$1
+	. "$patches/base.pin"
+}
+
+# Print the files of DIRECTORY that make a series, in order.
+series_files()			# DIRECTORY
+{
+	find "$1" -maxdepth 1 -regex '.*/[0-9]+-[^/]*\.\(cover\|patch\)' | LC_ALL=C sort
+}
+
+# Print what a tree is made from, as one word.
+series_key()			# BASE-COMMIT DIRECTORY
+{
+	local files
+	mapfile -t files < <(series_files "$2")
+	echo "$1-$(cat /dev/null "${files[@]}" | sha256sum | cut -c-64)"
+}
+
+# Print the text of a cover that is written by hand. What export.sh generates
+# follows the line "---".
+cover_text()			# COVER
+{
+	sed '/^---$/,$d' "$1"
+}
+
+# Print the values of a header of a cover, a line each.
+cover_header()			# COVER NAME
+{
+	sed -n "/^\$/q; s/^$2: *//p" "$1"
+}
+
+# Print the cover of a topic.
+find_topic()			# NAME
+{
+	local found=("$patches"/[0-9]*-"$1".cover)
+
+	if [ -z "$1" ] || [ ! -e "${found[0]}" ]; then
+		die "no topic '$1' in ${patches#"$TOP/"}:" \
+			"$(cd "$patches" && echo [0-9]*.cover | sed -E 's/[0-9]+-|\.cover//g')"
+	fi
+	echo "${found[0]}"
+}
+
+# Print the patches of a topic.
+topic_patches()			# COVER
+{
+	local number=${1##*/}
+
+	printf '%s\n' "$patches/${number:0:2}"[0-9][0-9]-*.patch
+}
+
+# Print the covers of the topics that a topic needs, and of those that these
+# need, in the order of the series.
+required_topics()		# COVER
+{
+	local name
+
+	for name in $(cover_header "$1" Requires); do
+		name=$(find_topic "$name")
+		[[ $name < $1 ]] || die "${1##*/} requires ${name##*/}, which comes later"
+		required_topics "$name"
+		echo "$name"
+	done | LC_ALL=C sort -u
+}
+
+# Run the rest of the command line as a committer, whoever uses this machine.
+as_committer()
+{
+	if git var GIT_COMMITTER_IDENT > /dev/null 2>&1; then
+		"$@"
+	else
+		GIT_COMMITTER_NAME=series GIT_COMMITTER_EMAIL='' "$@"
+	fi
+}
+
+apply_patches()			# PATCH...
+{
+	as_committer git am -q --no-3way --committer-date-is-author-date "$@" ||
+		die "the series does not apply (see $PWD)"
+}
+
+# Commit a cover to the tree that is the working directory.
+commit_cover()			# COVER
+{
+	local name=${1##*/}
+
+	name=${name#*-}
+	{ printf 'topic: %s\n\n' "${name%.cover}"; cover_text "$1"; } |
+		GIT_AUTHOR_NAME=cover GIT_AUTHOR_EMAIL='' GIT_AUTHOR_DATE='@0 +0000' \
+		GIT_COMMITTER_NAME=cover GIT_COMMITTER_EMAIL='' \
+		GIT_COMMITTER_DATE='@0 +0000' \
+		git commit -q --allow-empty --cleanup=verbatim -F -
+}
+
+# True if COMMIT changes no file.
+is_empty()			# COMMIT
+{
+	[ "$(git rev-parse "$1^{tree}")" = "$(git rev-parse "$1^^{tree}")" ]
+}
+
+# Print whom get_maintainer.pl, in the tree $tree, names for patches.
+maintainers()			# PATCH...
+{
+	(cd "$tree" && perl scripts/get_maintainer.pl --no-git --no-git-fallback \
+		--no-rolestats "$@" 2> /dev/null)
+}
+
+# Print the addresses in lines "NAME <ADDRESS>".
+bare_addresses()
+{
+	sed -E 's/.*<([^>]+)>.*/\1/; s/ .*//' | LC_ALL=C sort -u
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: mail.sh TOPIC
+#
+# Write build/mail/TOPIC, which "git send-email build/mail/TOPIC" takes as it is:
+# the cover letter and the patches of TOPIC, numbered, threaded, with recipients.
+# SIGNOFF='Name <mail>' is who sends: the author, who signs off. If KERNEL_TREE is
+# a clone of a public repository whose HEAD is a tag, that is the base-commit,
+# and what TOPIC requires is listed by prerequisite-patch-id.
+#
+# With "Mail: single" in the cover, the patches of each file are mailed by
+# themselves to its maintainers, and have to apply without the others; the cover
+# is not mailed.
+. "$(dirname "$0")/lib.sh"
+use_series linux
+cover=$(find_topic "${1:-}")
+name=$1 dir=$BUILD/mail/$1
+
+[[ ${SIGNOFF:-} =~ ^[^\<\>]+\ \<[^\<\>\ ]+@[^\<\>\ ]+\>$ ]] ||
+	die "SIGNOFF='Name <mail>' is needed: a patch is signed by the person who sends" \
+		"it (Documentation/process/submitting-patches.rst), and nobody has signed these"
+person=${SIGNOFF% <*} address=${SIGNOFF##*<}
+address=${address%>}
+
+tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
+cd "$tree"
+start=topic-$name
+base=()
+if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
+	base=(--base=base)
+	say "base-commit is $tag of $KERNEL_TREE"
+else
+	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
+fi
+
+# Print COMMIT on PARENT, by the person who sends it.
+export GIT_AUTHOR_NAME=$person GIT_AUTHOR_EMAIL=$address
+export GIT_COMMITTER_NAME=$person GIT_COMMITTER_EMAIL=$address
+sign()				# COMMIT PARENT
+{
+	git log -1 --format=%B "$1" |
+		git interpret-trailers --trailer "Signed-off-by: $SIGNOFF" |
+		GIT_AUTHOR_DATE=$(git log -1 --format=%aD "$1") git commit-tree "$1^{tree}" -p "$2"
+}
+
+recipients()			# to|cc < ADDRESSES
+{
+	sed -n "s/^./--$1=&/p"
+}
+
+rm -rf "$dir"
+mapfile -t commits < <(git rev-list --reverse "$start..HEAD")
+if [ "$(cover_header "$cover" Mail)" = single ]; then
+	# The patches of one file belong together.
+	declare -A of_file=()
+	order=()
+	for nr in "${!commits[@]}"; do
+		file=$(git diff-tree --no-commit-id --name-only -r "${commits[nr]}" | head -n 1)
+		[ -n "${of_file[$file]:-}" ] || order+=("$file")
+		of_file[$file]+="$nr "
+	done
+	mapfile -t files < <(topic_patches "$cover")
+	mkdir -p "$dir/new"
+	for file in "${order[@]}"; do
+		git checkout -q --detach "$start"
+		group=()
+		for nr in ${of_file[$file]}; do
+			git cherry-pick "${commits[nr]}" > /dev/null 2>&1 ||
+				die "${files[nr]##*/} does not apply without other drivers"
+			git reset -q --hard "$(sign HEAD HEAD^)"
+			group+=("${files[nr]}")
+		done
+		mapfile -t to < <(maintainers "${group[@]}" | recipients to)
+		git format-patch -q --thread --no-signature "${to[@]}" "${base[@]}" \
+			--output-directory="$dir/new" "$start..HEAD"
+		number=${group[0]##*/}
+		for mail in "$dir/new"/*; do
+			mv "$mail" "$dir/${number:2:2}-${mail##*/}"
+		done
+	done
+	rmdir "$dir/new"
+else
+	parent=$start
+	for commit in "${commits[@]}"; do
+		parent=$(sign "$commit" "$parent")
+	done
+	mapfile -t to < <(cover_header "$cover" To | recipients to)
+	mapfile -t cc < <(cover_header "$cover" Cc | recipients cc)
+	# The text of the cover is the description of a branch.
+	git branch -qf "mail-$name" "$parent"
+	required=$(cover_header "$cover" Requires)
+	git config "branch.mail-$name.description" "$(cover_header "$cover" Subject)
+
+$(cover_text "$cover" | sed '1,/^$/d')${required:+
+
+To be applied on top of: ${required// /, }.}"
+	prefix=$(cover_header "$cover" Prefix)
+	git format-patch -q --subject-prefix="${prefix:-PATCH}" --numbered --thread \
+		--cover-letter --cover-from-description=subject --no-signature \
+		"${to[@]}" "${cc[@]}" "${base[@]}" \
+		--output-directory="$dir" "$start..mail-$name"
+fi
+say "$(find "$dir" -type f | wc -l) mails"
+echo "git send-email $dir"

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: topic.sh NAME [DIRECTORY]
+#
+# Make DIRECTORY (default: build/topic/NAME) a work tree of the base, the topics
+# that NAME requires, and NAME, and nothing else: what a maintainer has who
+# applies it. Tag "topic-NAME" is what it was applied to. Prints the directory.
+. "$(dirname "$0")/lib.sh"
+use_series linux
+cover=$(find_topic "${1:-}")
+name=$1 dir=${2:-$BUILD/topic/$1}
+
+"$TOP/scripts/series/import.sh" linux
+mapfile -t required < <(required_topics "$cover")
+if [ -e "$dir/.git" ]; then
+	git -C "$dir" am --abort 2> /dev/null || true
+	git -C "$dir" checkout -qf --detach base
+else
+	git -C "$worktree" worktree prune
+	git -C "$worktree" worktree add -q --force --detach "$dir" base
+fi
+cd "$dir"
+for item in "${required[@]}" "$cover"; do
+	if [ "$item" = "$cover" ]; then
+		git tag -f "topic-$name" > /dev/null
+	fi
+	mapfile -t files < <(topic_patches "$item")
+	apply_patches "${files[@]}"
+done
+say "$name on ${required[*]:+${required[*]##*/} on }the base"
+echo "$dir"

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Alternating sample periods of events that are controlled while they count: ioctls that
+ * change the period, set a limit, disable and enable.
+ */
+#define _GNU_SOURCE
+#define __SANE_USERSPACE_TYPES__	/* Use ll64 */
+
+#include "alt_period_probes.h"
+
+/* Changes the period after at least @nr samples. Returns how many there were. */
+static size_t sample_and_change(struct __test_metadata *_metadata, struct event *event,
+				size_t nr, __u64 period, __u64 *count)
+{
+	__u64 counts[2];
+	size_t half;
+
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_TRUE(work_until(event, nr));
+	collect(event);
+	half = event->nr_samples;
+	ASSERT_EQ(sizeof(counts), read(event->fd, counts, sizeof(counts)));
+	*count = counts[1];
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	collect(event);
+	ASSERT_TRUE(work_until(event, half + 2 * 10));
+
+	check_sequence(_metadata, event, 0, half, 0, 0);
+	event->attr.sample_period = period;
+	check_sequence(_metadata, event, half + 1, half + 20, 1, event->samples[half].count[0]);
+	return half;
+}
+
+/* In the middle of a window: that does not end, and a long interval begins. */
+static void test_ioc_period(struct __test_metadata *_metadata, struct event *event)
+{
+	__u64 before;
+	size_t half = sample_and_change(_metadata, event, 2 * 10 + 1,
+					event->attr.sample_period * 2, &before);
+
+	check_sequence(_metadata, event, half, half + 1, 0, before);
+}
+
+TEST_WINDOWS_COUNTED(ioc_period, 30)
+
+/*
+ * Not in a window, which would be over too soon. The counter runs between the last sample
+ * and the ioctl.
+ */
+static void test_ioc_period_while_counting(struct __test_metadata *_metadata,
+					   struct event *event)
+{
+	__u64 before;
+	size_t half = sample_and_change(_metadata, event, 2 * 10,
+					event->attr.sample_period * 2, &before);
+	const struct sample *s = &event->samples[half];
+
+	check_sequence(_metadata, event, half, half + 1, 0, s->count[0] - s->period);
+}
+
+TEST_WINDOWS(hw, ioc_period_while_counting, 30)
+TEST_WINDOWS(clock, ioc_period_while_counting, 30)
+TEST_WINDOWS(weighted, ioc_period_while_counting, 30)
+
+static void test_ioc_period_while_disabled(struct __test_metadata *_metadata,
+					   struct event *event)
+{
+	__u64 period = event->attr.sample_period * 2;
+
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	event->attr.sample_period = period;
+	ASSERT_TRUE(sample_for(event, 20));
+	check_sequence(_metadata, event, 0, 20, 0, 0);
+}
+
+TEST_WINDOWS_ALL(ioc_period_while_disabled, 30)
+
+/* The limits of the period depend on the jitter. */
+static void check_limits(struct __test_metadata *_metadata, struct event *event, __u32 jitter)
+{
+	__u64 period;
+
+	event->attr.sample_jitter = jitter;
+	ASSERT_EQ(0, event_open(event, NULL));
+	period = 0;
+	EXPECT_EQ(-1, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	period = 1ULL << 63;
+	EXPECT_EQ(-1, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	/* The shortest interval would be 0. */
+	period = jitter / 2;
+	EXPECT_EQ(-1, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	/* The longest would be 2^63. */
+	period = INT64_MAX - (__u64)jitter + 1;
+	EXPECT_EQ(-1, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	EXPECT_EQ(EINVAL, errno);
+	period = INT64_MAX - (__u64)jitter;
+	EXPECT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+}
+
+static void test_ioc_period_is_validated(struct __test_metadata *_metadata, struct event *event)
+{
+	check_limits(_metadata, event, event->attr.sample_period);
+}
+
+TEST_WINDOWS(hw, ioc_period_is_validated, 30)
+TEST_WINDOWS(weighted, ioc_period_is_validated, 30)
+TEST_WINDOWS_COUNTED(ioc_period_is_validated, 30)
+
+/* No interval of a clock may be below 10 us. */
+TEST_F(clock, ioc_period_is_validated)
+{
+	if (use_windows(_metadata, &self->event))
+		check_limits(_metadata, &self->event, 100);
+}
+
+/* The limit counts every sample, and the sequence goes on after it. */
+static void test_ioc_refresh(struct __test_metadata *_metadata, struct event *event)
+{
+	ASSERT_EQ(0, event_open(event, NULL));
+
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 3));
+	ASSERT_TRUE(work_until(event, 3));
+	for (int i = 0; i < 1000; i++)
+		event->work();
+	collect(event);
+	ASSERT_EQ(3, event->nr_samples);
+
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 2));
+	ASSERT_TRUE(work_until(event, 5));
+	for (int i = 0; i < 1000; i++)
+		event->work();
+	collect(event);
+	ASSERT_EQ(5, event->nr_samples);
+
+	check_sequence(_metadata, event, 0, 5, 0, 0);
+}
+
+TEST_WINDOWS_ALL(ioc_refresh, 30)
+
+/* Disabled in the middle of an interval, the event resumes there. */
+static void test_disable_and_enable(struct __test_metadata *_metadata, struct event *event)
+{
+	ASSERT_EQ(0, event_open(event, NULL));
+	for (size_t i = 1; i <= 2 * 20; i++) {
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+		ASSERT_TRUE(work_until(event, i));
+		event->work();
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
+		for (int j = 0; j < 100; j++)
+			event->work();
+		collect(event);
+	}
+	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+}
+
+TEST_WINDOWS_ALL(disable_and_enable, 30)
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Alternating sample periods of events that are stopped and started by others: by context
+ * switches, for the events of children, in excluded modes, and by throttling.
+ */
+#define _GNU_SOURCE
+#define __SANE_USERSPACE_TYPES__	/* Use ll64 */
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "alt_period_probes.h"
+
+/* Starts a task that runs on this CPU whenever this one yields. */
+static pid_t start_rival(void)
+{
+	pid_t pid;
+
+	if (!pin_to_cpu())
+		return -1;
+	pid = fork();
+	if (!pid) {
+		for (;;)
+			sched_yield();
+	}
+	return pid;
+}
+
+/* Yields after each @steps of the work. */
+static bool sample_and_yield(struct event *event, size_t nr, unsigned int steps)
+{
+	time_t end = time(NULL) + SECONDS;
+
+	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	while (event->nr_samples < nr && time(NULL) <= end) {
+		for (unsigned int i = 0; i < steps; i++)
+			event->work();
+		sched_yield();
+		if (ring_used(&event->ring))
+			collect(event);
+	}
+	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+	collect(event);
+	return event->nr_samples >= nr;
+}
+
+static void check_context_switches(struct __test_metadata *_metadata, struct event *event,
+				   unsigned int steps)
+{
+	struct rusage before, after;
+	long switches;
+	pid_t rival;
+
+	rival = start_rival();
+	ASSERT_LT(0, rival);
+	getrusage(RUSAGE_SELF, &before);
+	EXPECT_EQ(0, event_open(event, NULL));
+	EXPECT_TRUE(sample_and_yield(event, 2 * ROUNDS, steps));
+	getrusage(RUSAGE_SELF, &after);
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+
+	switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
+	ksft_print_msg("%ld context switches\n", switches);
+	ASSERT_LT(100, switches);
+	ASSERT_LE(2 * ROUNDS, event->nr_samples);
+	check_sequence(_metadata, event, 0, 2 * ROUNDS, 0, 0);
+}
+
+static void test_context_switches(struct __test_metadata *_metadata, struct event *event)
+{
+	/* Not in step with the windows. */
+	check_context_switches(_metadata, event, 3);
+}
+
+TEST_WINDOWS(hw, context_switches, 90)
+TEST_WINDOWS(weighted, context_switches, 90)
+TEST_WINDOWS_COUNTED(context_switches, 90)
+
+/* A timer never fires late if the task has no time for it. */
+TEST_F_TIMEOUT(clock, context_switches, 90)
+{
+	if (use_windows(_metadata, &self->event))
+		check_context_switches(_metadata, &self->event, 1000);
+}
+
+/* Every child starts with its own long interval, and draws its own jitter. */
+static void test_inherit(struct __test_metadata *_metadata, struct event *event)
+{
+	enum { CHILDREN = 2, EACH = 2 * 20 };
+	pid_t children[CHILDREN];
+	struct sample seen[CHILDREN][EACH];
+	size_t nr[CHILDREN] = {};
+	int done = 0, same = 0;
+
+	/*
+	 * With PERF_SAMPLE_READ each task keeps its own event; otherwise tasks
+	 * with equal inherited events hand them on at a context switch.
+	 */
+	event->attr.inherit = 1;
+	event->attr.sample_jitter = event->attr.sample_period / 2;
+
+	/* An event that is inherited can be mapped only if bound to a CPU. */
+	ASSERT_TRUE(pin_to_cpu());
+	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
+	ASSERT_LE(0, event->fd);
+	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	/* The parent is in the middle of its sequence when it forks. */
+	ASSERT_TRUE(work_until(event, 3));
+
+	for (int c = 0; c < CHILDREN; c++) {
+		children[c] = fork();
+		ASSERT_LE(0, children[c]);
+		if (!children[c]) {
+			for (;;)
+				event->work();
+		}
+	}
+
+	for (time_t end = time(NULL) + SECONDS; done < CHILDREN && time(NULL) <= end;) {
+		usleep(1000);
+		collect(event);
+		for (size_t i = 0; i < event->nr_samples; i++) {
+			const struct sample *s = &event->samples[i];
+
+			for (int c = 0; c < CHILDREN; c++) {
+				if (s->pid != (__u32)children[c] || nr[c] == EACH)
+					continue;
+				seen[c][nr[c]++] = *s;
+				done += nr[c] == EACH;
+			}
+		}
+		event->nr_samples = 0;
+	}
+	for (int c = 0; c < CHILDREN; c++) {
+		kill(children[c], SIGKILL);
+		waitpid(children[c], NULL, 0);
+	}
+
+	ASSERT_EQ(CHILDREN, done);
+	for (int c = 0; c < CHILDREN; c++) {
+		memcpy(event->samples, seen[c], sizeof(seen[c]));
+		check_sequence(_metadata, event, 0, EACH, 0, 0);
+	}
+	for (int i = 0; i < EACH; i++)
+		same += !seen[0][i].window && seen[0][i].period == seen[1][i].period;
+	EXPECT_GT(EACH / 2, same);
+}
+
+TEST_WINDOWS_ALL(inherit, 90)
+
+/*
+ * The timer of a clock goes on in excluded modes, where an interval ends without a sample.
+ * The sequence then starts again: a window's counts are those since a sample.
+ */
+TEST_F(clock, excluded_mode)
+{
+	struct event *event = &self->event;
+	size_t in_a_row = 0, cut_short = 0;
+
+	if (!use_windows(_metadata, event))
+		return;
+	event->attr.exclude_kernel = 1;
+	event->attr.alt_sample_count = 2;
+	event->work = call_yield;
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_TRUE(sample_for(event, 3 * ROUNDS));
+	for (size_t i = 0; i < event->nr_samples; i++) {
+		if (event->samples[i].window) {
+			ASSERT_NE(0, i);
+			ASSERT_GE(2, ++in_a_row) TH_LOG("sample %zu", i);
+		} else {
+			cut_short += i && in_a_row < 2;
+			in_a_row = 0;
+		}
+	}
+	/* Some intervals ended in the kernel. */
+	ASSERT_LT(0, cut_short);
+}
+
+/* Being throttled and let go again swaps no label and loses no interval. */
+TEST_F(hw, throttling)
+{
+	struct event *event = &self->event;
+	time_t end = time(NULL) + SECONDS;
+
+	if (!use_windows(_metadata, event))
+		return;
+	event->attr.sample_period = 400;
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	while (event->nr_samples < MAX_SAMPLES && event->ring.nr_throttled < 3 &&
+	       time(NULL) <= end) {
+		event->work();
+		collect(event);
+	}
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
+	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples,
+		       event->ring.nr_throttled);
+	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+	if (!event->ring.nr_throttled && machine_exactness() != EXACT_YES)
+		SKIP(return, "this machine keeps up with %zu samples", event->nr_samples);
+	ASSERT_LT(0, event->ring.nr_throttled);
+}
+
+/*
+ * A software event is throttled with its group, by the interrupt of another event and
+ * thus at any time: no interval of it may be lost, and the timer of a clock must not
+ * hang the CPU.
+ */
+static void test_throttling(struct __test_metadata *_metadata, struct event *event)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.size = sizeof(attr),
+		.sample_period = 400,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
+		.disabled = 1,
+		.exclude_hv = 1,
+	};
+	time_t end = time(NULL) + 2;
+	struct sample sample;
+	struct ring ring;
+	int leader;
+
+	stay_on_core_pmu(&attr);
+	leader = perf_event_open(&attr, 0, -1, -1);
+	if (leader < 0)
+		SKIP(return, "no leader that is throttled: %s", strerror(errno));
+	ASSERT_EQ(0, ring_map(&ring, leader));
+	/* The counts would begin with that of the leader. */
+	event->attr.sample_type &= ~PERF_SAMPLE_READ;
+	event->fd = perf_event_open(&event->attr, 0, -1, leader);
+	ASSERT_LE(0, event->fd);
+	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
+	while ((event->nr_samples < 2 * ROUNDS || ring.nr_throttled < 10) &&
+	       event->nr_samples < MAX_SAMPLES && time(NULL) <= end) {
+		/* System calls, to be interrupted in the kernel. */
+		for (int i = 0; i < 100; i++)
+			sched_yield();
+		for (int i = 0; i < 10; i++)
+			event->work();
+		while (ring_read(&ring, &sample, 1, attr.sample_type))
+			;
+		collect(event);
+	}
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
+	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
+	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+	if ((!ring.nr_throttled || event->nr_samples <= 10) && machine_exactness() != EXACT_YES)
+		SKIP(return, "this machine is too fast or too slow for the leader");
+	ASSERT_LT(0, ring.nr_throttled);
+	ASSERT_LT(10, event->nr_samples);
+	ring_unmap(&ring);
+	close(leader);
+}
+
+TEST_WINDOWS(weighted, throttling, 30)
+TEST_WINDOWS_COUNTED(throttling, 30)
+
+TEST_F(clock, throttling)
+{
+	if (!use_windows(_metadata, &self->event))
+		return;
+	self->event.attr.sample_period = 300000;
+	test_throttling(_metadata, &self->event);
+}
+
+TEST_HARNESS_MAIN

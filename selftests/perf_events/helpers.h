@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Helpers that several tests of perf events share.
+ */
+#ifndef PERF_EVENTS_HELPERS_H
+#define PERF_EVENTS_HELPERS_H
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
+				  int cpu, int group)
+{
+	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Returns the number in a file of sysfs or tracefs, or -1. */
+static inline int read_number(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	int number;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &number) != 1)
+		number = -1;
+	fclose(file);
+	return number;
+}
+
+/* Reads a list of CPUs in sysfs, "0-3,5". Returns false if there is no such file. */
+static inline bool read_cpus(const char *path, cpu_set_t *set)
+{
+	FILE *file = fopen(path, "r");
+	int first, last;
+	char c;
+
+	if (!file)
+		return false;
+	CPU_ZERO(set);
+	while (fscanf(file, "%d", &first) == 1) {
+		last = first;
+		c = fgetc(file);
+		if (c == '-' && fscanf(file, "%d", &last) == 1)
+			c = fgetc(file);
+		for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, set);
+		if (c != ',')
+			break;
+	}
+	fclose(file);
+	return true;
+}
+
+static __attribute__((noinline, unused)) void spin(unsigned int n)
+{
+	for (volatile unsigned int i = 0; i < n; i++)
+		;
+}
+
+#endif /* PERF_EVENTS_HELPERS_H */
