@@ -20,7 +20,7 @@ hundred_calls()		# FUNCTION
 	echo $(($(instructions 200 "$1") - $(instructions 100 "$1")))
 }
 
-list=$(perf test -w fnmix 0 all list)
+list=$(perf test -w fnmix list)
 plan $(($(echo "$list" | wc -l) - 1))
 empty=$(hundred_calls empty)
 while read -r name known; do

@@ -17,3 +17,6 @@ stream -e '{cycles/period=20011/,instructions,page-faults}:uS'
 stream -e 'page-faults/period=7/u'
 stream -e 'page-faults/period=1/u' --period
 stream -e 'syscalls:sys_enter_mmap' -c 1
+# A fixed period beside PERF_SAMPLE_PERIOD: each event is a sample.
+stream -e page-faults:u -c 100000 --period
+stream -e syscalls:sys_enter_mmap -c 100000

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the scripts here: architectures, and what is built already.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+. "$TOP/scripts/packages.sh"
+
+# Objects of earlier builds, wherever the tree of that build was.
+export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=5G
+export CCACHE_SLOPPINESS=time_macros
+
+# Set how to build for ARCH: what machines/arch/ARCH.conf has, and these defaults.
+use_arch()			# ARCH
+{
+	arch_conf=$TOP/machines/arch/$1.conf
+	[ -f "$arch_conf" ] ||
+		die "no architecture '$1':$(cd "$TOP/machines/arch" && printf ' %s' *.conf | sed 's/\.conf//g')"
+	kernel_arch=$1 perf_arch=$1
+	suite=bookworm
+	# What perf is linked with, and a Python for perf test: the interpreter, and
+	# the libraries that it loads.
+	sysroot=(busybox-static bash-static
+		libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1
+		python3.11-minimal libpython3.11-minimal libpython3.11-stdlib
+		libc6 libexpat1 zlib1g)
+	. "$arch_conf"
+}
+
+# Make sure that CONFIG has all options of WANTED: allnoconfig drops silently
+# those with unmet dependencies.
+check_config()			# WANTED CONFIG WHAT-FOR
+{
+	local line option
+
+	while IFS= read -r line; do
+		option=${line%%=*}
+		case $line in
+		*=n)	! grep -q "^$option=" "$2" ;;
+		*)	grep -qxF "$line" "$2" ;;
+		esac || die "$line cannot be set for $3"
+	done < <(grep '^CONFIG_' "$1")
+}
+
+# Print a hash of the files of the git work tree TREE, those that are not
+# committed as well, without the top-level directories and the ones below tools/
+# that match the regular expression EXCLUDE.
+tree_key()			# TREE [EXCLUDE]
+{
+	local git=(git -C "$1") index content
+
+	index=$(mktemp)
+	cp "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
+	GIT_INDEX_FILE=$index "${git[@]}" add -A
+	content=$(GIT_INDEX_FILE=$index "${git[@]}" write-tree)
+	rm -f "$index"
+	{
+		"${git[@]}" ls-tree "$content" | grep -vP '\ttools$'
+		"${git[@]}" ls-tree "$content" tools/
+	} | grep -vP "\t(${2:-})\$" | sha256sum | cut -d ' ' -f 1
+}
+
+# True if OUT was built from KEY: then there is nothing to do, not even to call
+# make. Otherwise set_built() notes it when all is done.
+is_built()			# OUT KEY
+{
+	[ "$(cat "$1/built-from" 2> /dev/null)" = "$2" ] && return
+	rm -f "$1/built-from"
+	return 1
+}
+
+set_built()			# OUT KEY
+{
+	echo "$2" > "$1/built-from"
+}
+
+# Make build/base: the base of the series in build/linux alone.
+base_worktree()
+{
+	git -C "$LINUX" worktree prune
+	[ -e "$BASE/.git" ] ||
+		git -C "$LINUX" worktree add -q --force --detach "$BASE" base
+	git -C "$BASE" checkout -q --detach base
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: machine.sh MACHINE LIST NAME
+#
+# Build what the test MACHINE needs to run LIST: its emulator, its kernel, and
+# the initramfs build/initramfs/NAME.cpio. Prints their paths, a line each.
+#
+# On the machine, perf is in the path and the selftests are in /selftests, both
+# always from the tree with the series: an old kernel has to cope with them.
+. "$(dirname "$0")/lib.sh"
+. "$TOP/scripts/machines.sh"
+
+[ $# = 3 ] || usage
+name=$1 list=$2 output=$BUILD/initramfs/$3.cpio
+load_machine "$name"
+[ -n "${arch:-}" ] || die "'$name' is no machine to boot"
+machine_qemu=${qemu:-}
+use_arch "$arch"
+
+if [ "$machine_qemu" = ours ]; then
+	qemu=$("$TOP/scripts/build/qemu.sh")
+else
+	need "${qemu_packages[@]}"
+fi
+"$TOP/scripts/series/import.sh" linux
+source=$LINUX
+if [ "$tree" = base ]; then
+	source=$BASE
+	base_worktree
+fi
+
+kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "${fragment:-}")
+selftests=$("$TOP/scripts/build/selftests.sh" "$arch")
+files=("$selftests=selftests" "$TOP/machines/guest=guest")
+if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
+	perf=$("$TOP/scripts/build/perf.sh" "$arch")
+	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests")
+fi
+# A Python for what is in Python.
+if grep -qE '/perf-tests/attr.sh' "$list"; then
+	libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
+	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
+		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
+fi
+"$TOP/scripts/build/initramfs.sh" "$arch" "$list" "${environment:-}" "$output" "${files[@]}"
+printf '%s\n' "$qemu" "$kernel" "$output"
