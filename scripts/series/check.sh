@@ -52,9 +52,10 @@ exceptions()			# PATCH
 {
 	local type pattern name=${1##*/}
 
+	name=${name#*-}
 	while read -r type pattern _; do
 		# shellcheck disable=SC2254 # a pattern is wanted
-		case ${name#*-} in
+		case ${name%.patch} in
 		$pattern)	echo "$type" ;;
 		esac
 	done < <(grep -sE "^[A-Z]" "$patches/checkpatch.exceptions")
