@@ -25,7 +25,7 @@
 # make check     apply, compare and lint the patches
 # make mail      write build/mail/TOPIC for git send-email: TOPIC=NAME
 #                SIGNOFF='NAME <MAIL>'
-#                All four: TREE=qemu for patches/qemu and build/qemu
+#                The first three: TREE=qemu for patches/qemu and build/qemu
 # make lint      lint the scripts and the plain files, and test the scripts, in
 #                seconds
 # make cache     print what is cached, and how large it is
@@ -109,8 +109,9 @@ clean-cache:
 clean:
 	@for tree in build/linux build/qemu; do \
 		if [ -d $$tree/.git ] && [ "$$(git -C $$tree config series.head)" != \
-			"$$(git -C $$tree rev-parse HEAD)" ]; then \
-			echo "$$tree has commits that are not exported: 'make export" \
+			"$$(git -C $$tree rev-parse series)" -o \
+			-n "$$(git -C $$tree status --porcelain)" ]; then \
+			echo "$$tree has work that is not exported: 'make export" \
 				"TREE=$${tree#build/}' first" >&2; \
 			exit 1; \
 		fi; \

@@ -50,7 +50,7 @@ expand_list()			# FILE
 	local name rest
 
 	[ -f "$1" ] || die "no list ${1#"$TOP/"}"
-	while read -r name rest; do
+	while read -r name rest || [ -n "$name" ]; do
 		case $name in
 		''|'#'*)	;;
 		include)	expand_list "$TOP/machines/$rest" ;;

@@ -18,7 +18,7 @@ passed=0 failed=0 skipped=0
 for item; do
 	list=${item%%=*} results=${item#*=} machine=$(basename "${item#*=}")
 	skips=''
-	while read -r name _; do
+	while read -r name _ || [ -n "$name" ]; do
 		case $name in
 		''|'#'*) continue ;;
 		esac

@@ -25,6 +25,7 @@ if [ -d "$tree/.git" ]; then
 	git -C "$tree" checkout -qf series
 	git -C "$tree" clean -qfd
 	git -C "$tree" config --unset series.imported || true
+	git -C "$tree" config --unset series.importing || true
 fi
 "$TOP/scripts/series/import.sh" "$series" "$tree"
 
@@ -33,7 +34,7 @@ if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
 	rm -rf "$copy"
 	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
 	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
-	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x backports "$patches" "$copy/patches"
+	diff -r -x base.pin -x checkpatch.exceptions -x qemu "$patches" "$copy/patches"
 	if [ "$series" = linux ]; then
 		while read -r file; do
 			cmp "$TOP/$file" "$copy/$file"

@@ -12,7 +12,9 @@ use_series "${1:-}"
 tree=${2:-$worktree} dest=${3:-$patches}
 
 cd "$tree"
-[ -z "$(git status --porcelain)" ] || die "$tree has changes that are not committed"
+require_tree
+[ -z "$(git rev-list --merges base..series)" ] || die "$tree has merges, which no patch can hold"
+export GIT_CONFIG_GLOBAL=/dev/null
 mapfile -t commits < <(git rev-list --reverse base..series)
 [ ${#commits[@]} != 0 ] || die "$tree has no series"
 is_empty "${commits[0]}" ||
@@ -44,6 +46,8 @@ for commit in "${commits[@]}"; do
 	if is_empty "$commit"; then
 		[[ $subject =~ ^topic:\ [a-z0-9-]+$ ]] ||
 			die "$commit changes nothing and is no cover: '$subject'"
+		! compgen -G "$new/*-${subject#topic: }.cover" > /dev/null ||
+			die "two covers are called '${subject#topic: }'"
 		finish_cover
 		number=$(((number / 100 + 1) * 100)) first=$commit last=''
 		cover=$(printf '%04d-%s.cover' $number "${subject#topic: }")
@@ -60,6 +64,11 @@ done
 finish_cover
 
 mkdir -p "$dest"
+for old in "$dest"/[0-9]*.cover; do
+	name=${old##*/}
+	[ ! -e "$old" ] || compgen -G "$new/*${name#[0-9]*-}" > /dev/null ||
+		warn "there is no topic ${name#[0-9]*-} any more"
+done
 mapfile -t files < <(series_files "$dest")
 [ ${#files[@]} = 0 ] || rm -f "${files[@]}"
 cp "$new"/* "$dest"

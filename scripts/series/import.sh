@@ -22,7 +22,7 @@ if [ ! -d "$tree/.git" ]; then
 	mkdir -p "$(dirname "$tree")"
 	rm -rf "$tree.tmp"
 	git clone -q --no-checkout "$repository" "$tree.tmp"
-	git -C "$tree.tmp" checkout -q -b series "$commit"
+	git -C "$tree.tmp" checkout -q -B series "$commit"
 	# Of builds and of checkpatch.
 	printf '%s\n' '/out-*/' '/.checkpatch-*' >> "$tree.tmp/.git/info/exclude"
 	mv "$tree.tmp" "$tree"
@@ -30,18 +30,25 @@ fi
 
 cd "$tree"
 imported=$(git config series.imported || true)
-[ "$imported" != "$key" ] || exit 0
-
-if [ -d .git/rebase-apply ] || [ -d .git/rebase-merge ]; then
-	die "$tree: a 'git am' or 'git rebase' is unfinished"
+if [ "$(git config series.importing || true)" = yes ]; then
+	# Of an import that failed; what was done about it is kept.
+	git branch -f series-failed HEAD > /dev/null
+	warn "the last import failed: starting again, its tree is branch series-failed"
+	git am --abort 2> /dev/null || true
+	git checkout -qf -B series
+	git config --unset series.importing
+elif [ -n "$imported" ]; then
+	[ "$imported" != "$key" ] || exit 0
+	say 'patches/ changed'
+	require_tree
+	[ "$(git config series.head)" = "$(git rev-parse HEAD)" ] ||
+		die "patches/ changed, and $tree has commits that were not exported"
 fi
-[ -z "$(git status --porcelain)" ] ||
-	die "patches/ changed, and $tree has changes that are not committed"
-if [ -n "$imported" ] && [ "$(git config series.head)" != "$(git rev-parse HEAD)" ]; then
-	die "patches/ changed, and $tree has commits that were not exported"
-fi
+[ -z "$(git status --porcelain)" ] || die "$tree has changes that are not committed"
 
 git cat-file -e "$commit" 2>/dev/null || git fetch -q "$repository" "$commit"
+git config series.importing yes
+git config --unset series.imported || true
 git tag -f base "$commit" > /dev/null
 git checkout -q -B series "$commit"
 
@@ -61,3 +68,4 @@ done
 [ ${#topic[@]} = 0 ] || apply_patches "${topic[@]}"
 git config series.imported "$key"
 git config series.head "$(git rev-parse HEAD)"
+git config --unset series.importing

@@ -10,6 +10,9 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 . "$TOP/scripts/packages.sh"
 
+# What git writes depends on nothing that a user configured.
+export GIT_CONFIG_NOSYSTEM=1
+
 TOPIC_LIMIT=20			# patches that can be mailed at once
 
 # Set for a series: its name, the directory of its patches, its work tree, and
@@ -23,6 +26,23 @@ use_series()			# linux|qemu
 	esac
 	series=$1
 	. "$patches/base.pin"
+}
+
+# End unless the working directory is a tree at rest: on branch "series", nothing
+# uncommitted, nothing unfinished, and its last import complete.
+require_tree()
+{
+	local dir
+
+	for dir in rebase-apply rebase-merge; do
+		[ ! -d "$(git rev-parse --git-path "$dir")" ] ||
+			die "$PWD: a 'git am' or 'git rebase' is unfinished"
+	done
+	[ "$(git config series.importing || true)" != yes ] ||
+		die "$PWD: the last import did not get to its end: 'make import' first"
+	[ "$(git symbolic-ref -q HEAD || true)" = refs/heads/series ] ||
+		die "$PWD is not on branch 'series'"
+	[ -z "$(git status --porcelain)" ] || die "$PWD has changes that are not committed"
 }
 
 # Print the files of DIRECTORY that make a series, in order.
@@ -55,7 +75,7 @@ cover_header()			# COVER NAME
 # Print the cover of a topic.
 find_topic()			# NAME
 {
-	local found=("$patches"/[0-9]*-"$1".cover)
+	local found=("$patches"/[0-9][0-9][0-9][0-9]-"$1".cover)
 
 	if [ -z "$1" ] || [ ! -e "${found[0]}" ]; then
 		die "no topic '$1' in ${patches#"$TOP/"}:" \
@@ -118,13 +138,14 @@ commit_cover()			# COVER
 # True if COMMIT changes no file.
 is_empty()			# COMMIT
 {
+	git rev-parse -q --verify "$1^" > /dev/null || return 1
 	[ "$(git rev-parse "$1^{tree}")" = "$(git rev-parse "$1^^{tree}")" ]
 }
 
 # Print whom get_maintainer.pl, in the tree $tree, names for patches.
 maintainers()			# PATCH...
 {
-	(cd "$tree" && perl scripts/get_maintainer.pl --no-git --no-git-fallback \
+	(cd "$tree" && perl scripts/get_maintainer.pl --no-git --no-git-fallback --no-keywords \
 		--no-rolestats "$@" 2> /dev/null)
 }
 

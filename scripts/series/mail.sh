@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: mail.sh TOPIC
 #
-# Write build/mail/TOPIC, which "git send-email build/mail/TOPIC" takes as it is:
+# Write build/mail/TOPIC, which "git send-email --no-thread" takes as it is:
 # the cover letter and the patches of TOPIC, numbered, threaded, with recipients.
 # SIGNOFF='Name <mail>' is who sends: the author, who signs off. If KERNEL_TREE is
 # a clone of a public repository whose HEAD is a tag, that is the base-commit,
@@ -22,9 +22,6 @@ name=$1 dir=$BUILD/mail/$1
 person=${SIGNOFF% <*} address=${SIGNOFF##*<}
 address=${address%>}
 
-tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
-cd "$tree"
-start=topic-$name
 base=()
 if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
 	base=(--base=base)
@@ -33,9 +30,15 @@ else
 	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
 fi
 
+tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
+cd "$tree"
+start=topic-$name
+
 # Print COMMIT on PARENT, by the person who sends it.
 export GIT_AUTHOR_NAME=$person GIT_AUTHOR_EMAIL=$address
 export GIT_COMMITTER_NAME=$person GIT_COMMITTER_EMAIL=$address
+export GIT_CONFIG_GLOBAL=/dev/null
+SIGNOFF=$(git var GIT_AUTHOR_IDENT | sed 's/> .*/>/')	# as git writes it
 sign()				# COMMIT PARENT
 {
 	git log -1 --format=%B "$1" |
@@ -88,12 +91,14 @@ else
 	mapfile -t cc < <(cover_header "$cover" Cc | recipients cc)
 	# The text of the cover is the description of a branch.
 	git branch -qf "mail-$name" "$parent"
-	required=$(cover_header "$cover" Requires)
+	required=$(required_topics "$cover" | while read -r file; do
+		printf '\n - %s' "$(cover_header "$file" Subject)"
+	done)
 	git config "branch.mail-$name.description" "$(cover_header "$cover" Subject)
 
 $(cover_text "$cover" | sed '1,/^$/d')${required:+
 
-To be applied on top of: ${required// /, }.}"
+To be applied on top of the series${required}}"
 	prefix=$(cover_header "$cover" Prefix)
 	git format-patch -q --subject-prefix="${prefix:-PATCH}" --numbered --thread \
 		--cover-letter --cover-from-description=subject --no-signature \
@@ -101,4 +106,5 @@ To be applied on top of: ${required// /, }.}"
 		--output-directory="$dir" "$start..mail-$name"
 fi
 say "$(find "$dir" -type f | wc -l) mails"
-echo "git send-email $dir"
+# The mails are threaded already, those of one driver by themselves.
+echo "git send-email --no-thread $dir"

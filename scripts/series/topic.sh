@@ -12,10 +12,11 @@ name=$1 dir=${2:-$BUILD/topic/$1}
 
 "$TOP/scripts/series/import.sh" linux
 mapfile -t required < <(required_topics "$cover")
-if [ -e "$dir/.git" ]; then
+if git -C "$dir" rev-parse -q --verify HEAD > /dev/null 2>&1 && [ -e "$dir/.git" ]; then
 	git -C "$dir" am --abort 2> /dev/null || true
 	git -C "$dir" checkout -qf --detach base
 else
+	rm -rf "$dir"
 	git -C "$worktree" worktree prune
 	git -C "$worktree" worktree add -q --force --detach "$dir" base
 fi

@@ -226,7 +226,8 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 		event->attr.exclude_kernel = !modes[mode].kernel;
 		if (event_open(event, NULL)) {
 			ASSERT_EQ(EACCES, errno);
-			SKIP(return, "%s", why_missing(EACCES));
+			ksft_print_msg("  %s: %s\n", modes[mode].name, why_missing(EACCES));
+			break;
 		}
 		check_lengths(_metadata, event, modes[mode].name);
 		payable = is_payable(event);

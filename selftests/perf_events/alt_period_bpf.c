@@ -201,8 +201,10 @@ FIXTURE_SETUP(bpf)
 
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
-	if (!have_bpf())
+	if (!have_bpf()) {
+		ASSERT_TRUE(errno == EPERM || errno == ENOSYS || errno == EINVAL);
 		SKIP(return, "no BPF programs for perf events: %s", strerror(errno));
+	}
 
 	attr->size = sizeof(*attr);
 	attr->type = variant->type;

@@ -106,7 +106,7 @@ static inline bool use_tracepoint(struct __test_metadata *_metadata,
 	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", name);
 	id = read_number(path);
 	if (id < 0)
-		SKIP(return false, "no %s in /sys/kernel/tracing", name);
+		SKIP(return false, "cannot read %s: %s", path, strerror(errno));
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = id;
 	attr->exclude_kernel = 0;

@@ -219,15 +219,18 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
-	time_t end = time(NULL) + 2;
+	time_t end = time(NULL) + 20;
+	unsigned int loops = 0;
 	struct sample sample;
 	struct ring ring;
 	int leader;
 
 	stay_on_core_pmu(&attr);
 	leader = perf_event_open(&attr, 0, -1, -1);
-	if (leader < 0)
-		SKIP(return, "no leader that is throttled: %s", strerror(errno));
+	if (leader < 0) {
+		ASSERT_NE(NULL, why_missing(errno));
+		SKIP(return, "no leader that is throttled: %s", why_missing(errno));
+	}
 	ASSERT_EQ(0, ring_map(&ring, leader));
 	/* The counts would begin with that of the leader. */
 	event->attr.sample_type &= ~PERF_SAMPLE_READ;
@@ -236,8 +239,8 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
-	while ((event->nr_samples < 2 * ROUNDS || ring.nr_throttled < 10) &&
-	       event->nr_samples < MAX_SAMPLES && time(NULL) <= end) {
+	for (; (event->nr_samples < 2 * ROUNDS || ring.nr_throttled < 10) &&
+	       event->nr_samples < MAX_SAMPLES && time(NULL) <= end; loops++) {
 		/* System calls, to be interrupted in the kernel. */
 		for (int i = 0; i < 100; i++)
 			sched_yield();
@@ -250,8 +253,13 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
 	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
-	if ((!ring.nr_throttled || event->nr_samples <= 10) && machine_exactness() != EXACT_YES)
-		SKIP(return, "this machine is too fast or too slow for the leader");
+	if (machine_exactness() != EXACT_YES) {
+		if (!ring.nr_throttled)
+			SKIP(return, "this machine keeps up with the leader");
+		/* An event that is lost has few samples of much work. */
+		if (loops < 2 * ROUNDS && event->nr_samples <= 10)
+			SKIP(return, "this machine does little but interrupts of the leader");
+	}
 	ASSERT_LT(0, ring.nr_throttled);
 	ASSERT_LT(10, event->nr_samples);
 	ring_unmap(&ring);

@@ -184,6 +184,23 @@ static bool can_run_on(const struct pmu *pmu)
 	return pmu->core && find_cpu(pmu, true) >= 0;
 }
 
+/* Returns false if this user may open no event. */
+static bool is_permitted(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != EACCES && errno != EPERM);
+}
+
 FIXTURE(hw_type)
 {
 	cpu_set_t old_cpus;
@@ -196,6 +213,8 @@ FIXTURE_SETUP(hw_type)
 		read_pmus();
 	ASSERT_LT(0, nr_pmus);
 	ASSERT_GT(MAX_PMUS, nr_pmus);
+	if (!is_permitted())
+		SKIP(return, "not permitted, see /proc/sys/kernel/perf_event_paranoid");
 }
 
 FIXTURE_TEARDOWN(hw_type)

@@ -95,7 +95,7 @@ static void check_many_counts(struct __test_metadata *_metadata, struct event *e
 
 		ASSERT_FALSE(s->window) TH_LOG("sample %zu", i);
 		ASSERT_LE(i - from + 1, ended) TH_LOG("sample %zu", i);
-		/* The last one at this count? */
+		/* Compare at the last sample of each count. */
 		if (i + 1 < to && s[1].count[0] != s->count[0]) {
 			ASSERT_EQ(i - from + 1, ended) TH_LOG("sample %zu", i);
 		}
