@@ -8,7 +8,8 @@
 . "$(dirname "$0")/machines.sh"
 
 machines=("$@")
-[ $# -gt 0 ] || machines=(host arm64 arm64-up arm64-base arm64-hybrid x86_64 x86_64-intel)
+# What takes longest comes first.
+[ $# -gt 0 ] || machines=(arm64-up x86_64-intel host arm64 x86_64 arm64-hybrid arm64-base)
 read -ra tests <<< "${TEST:-}"
 
 # All that is wrong with the arguments is said before anything is built.
