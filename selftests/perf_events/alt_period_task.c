@@ -239,10 +239,13 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
-	/* A throttled CPU may need long for its work. */
-	for (; (event->nr_samples < 2 * ROUNDS || ring.nr_throttled < 10) &&
-	       event->nr_samples < MAX_SAMPLES &&
-	       time(NULL) <= start + (loops < 2 * ROUNDS ? 20 : 2); loops++) {
+	for (; event->nr_samples < MAX_SAMPLES; loops++) {
+		/* A throttled CPU may need long for its work. */
+		time_t limit = loops < 2 * ROUNDS ? 20 : 2;
+
+		if ((event->nr_samples >= 2 * ROUNDS && ring.nr_throttled >= 10) ||
+		    time(NULL) > start + limit)
+			break;
 		/* System calls, to be interrupted in the kernel. */
 		for (int i = 0; i < 100; i++)
 			sched_yield();
