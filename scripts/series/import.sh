@@ -32,10 +32,12 @@ cd "$tree"
 imported=$(git config series.imported || true)
 if [ "$(git config series.importing || true)" = yes ]; then
 	# Of an import that failed; what was done about it is kept.
+	[ -z "$(git status --porcelain)" ] ||
+		die "$tree: the last import failed, and there are changes that are not committed"
 	git branch -f series-failed HEAD > /dev/null
 	warn "the last import failed: starting again, its tree is branch series-failed"
 	git am --abort 2> /dev/null || true
-	git checkout -qf -B series
+	git checkout -q -B series
 	git config --unset series.importing
 elif [ -n "$imported" ]; then
 	[ "$imported" != "$key" ] || exit 0
