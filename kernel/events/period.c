@@ -2,15 +2,16 @@
 /*
  * Sampling events whose intervals differ in length
  *
- * The state of the sequence, hw_perf_event::interval, overrun and rnd, is
- * written in this file only. The sequence advances where a driver begins an
- * interval, in __perf_event_next_interval(). So it does not depend on whether
- * the driver arms the counter before or after it calls perf_event_overflow(),
- * nor on whether a sample was throttled, filtered, or dropped.
+ * The state of the sequence, hw_perf_event::varying, is written in this file
+ * only. The sequence advances where a driver begins an interval, in
+ * __perf_event_next_interval(). So it does not depend on whether a sample was
+ * throttled, filtered, or dropped.
  */
+#include <linux/kernel_stat.h>
 #include <linux/overflow.h>
 #include <linux/perf_event.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -73,6 +74,65 @@ u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round)
 }
 
 /**
+ * perf_attr_freq_valid - check a frequency
+ * @attr: the attr of an event in frequency mode
+ * @freq: the frequency of its rounds, in Hz
+ *
+ * Return: true if the samples of the rounds keep to the limit of the machine,
+ * kernel.perf_event_max_sample_rate.
+ */
+bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq)
+{
+	u64 samples;
+
+	return !check_mul_overflow(freq, 1ULL + perf_attr_windows(attr), &samples) &&
+	       samples <= sysctl_perf_event_sample_rate;
+}
+
+/**
+ * perf_event_in_window - test whether the interval that runs is a window
+ * @event: an event, varying or not
+ */
+bool perf_event_in_window(struct perf_event *event)
+{
+	struct perf_varying_period *varying = event->hw.varying;
+
+	return varying && (varying->misc & PERF_RECORD_MISC_ALT_WINDOW);
+}
+
+/**
+ * perf_event_round_count - count the events since the last call
+ * @event: a varying event in frequency mode
+ *
+ * The nominal length of a round would not do: jitter and interrupt latency make
+ * it differ from the count to which the time belongs.
+ *
+ * Return: the count, or zero if it is unknown.
+ */
+u64 perf_event_round_count(struct perf_event *event)
+{
+	struct perf_varying_period *varying = event->hw.varying;
+	u64 now = local64_read(&event->count);
+	s64 count = now - varying->freq_count;
+
+	varying->freq_count = now;
+
+	/* PERF_EVENT_IOC_RESET makes it negative. */
+	return max(count, 0);
+}
+
+/**
+ * perf_event_move_count - follow a change of the count
+ * @event: an event, varying or not
+ * @count: what was added to the count, or subtracted, but was not counted
+ */
+void perf_event_move_count(struct perf_event *event, s64 count)
+{
+	if (event->hw.varying)
+		event->hw.varying->freq_count += count;
+}
+
+/**
  * perf_event_restart_period - begin a new round with a long interval
  * @event: a sampling event, varying or not, its counter stopped
  *
@@ -80,11 +140,14 @@ u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round)
  */
 void perf_event_restart_period(struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
+	struct perf_varying_period *varying = event->hw.varying;
 
-	hwc->interval = 0;
-	hwc->overrun = 0;
-	local64_set(&hwc->period_left, 0);
+	if (varying) {
+		varying->next = 0;
+		varying->kept = false;
+		varying->overrun = 0;
+	}
+	local64_set(&event->hw.period_left, 0);
 }
 
 /**
@@ -95,7 +158,7 @@ void perf_event_restart_period(struct perf_event *event)
  */
 void perf_event_skip_windows(struct perf_event *event)
 {
-	event->hw.interval = 0;
+	event->hw.varying->next = 0;
 }
 
 /**
@@ -105,7 +168,7 @@ void perf_event_skip_windows(struct perf_event *event)
  */
 void perf_event_owe(struct perf_event *event, u64 count)
 {
-	event->hw.overrun += count;
+	event->hw.varying->overrun += count;
 }
 
 /**
@@ -116,14 +179,33 @@ void perf_event_owe(struct perf_event *event, u64 count)
  */
 void __perf_event_keep_interval(struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
-	s64 left = local64_read(&hwc->period_left);
+	struct perf_varying_period *varying = event->hw.varying;
+	s64 left = local64_read(&event->hw.period_left);
 
 	if (left > 0)
 		return;
 
 	perf_event_owe(event, 1 - left);
-	local64_set(&hwc->period_left, 1);
+	varying->kept = true;
+	local64_set(&event->hw.period_left, 1);
+}
+
+/**
+ * __perf_event_end_kept_interval - end an interval whose sample came after all
+ * @event: a varying event
+ *
+ * The part of perf_event_end_kept_interval() for varying events.
+ */
+void __perf_event_end_kept_interval(struct perf_event *event)
+{
+	struct perf_varying_period *varying = event->hw.varying;
+
+	if (!varying->kept)
+		return;
+
+	varying->kept = false;
+	varying->overrun--;
+	local64_dec(&event->hw.period_left);
 }
 
 /**
@@ -134,11 +216,11 @@ void __perf_event_keep_interval(struct perf_event *event)
  * hwc->sample_period for its own purposes.
  *
  * Return: 0, also for an ordinary event, -EOPNOTSUPP if the PMU cannot vary
- * the period, or -EINVAL if an interval is too short for it.
+ * the period, -EINVAL if an interval is too short for it, or -ENOMEM.
  */
 int perf_event_init_period(struct perf_event *event)
 {
-	struct hw_perf_event *hwc = &event->hw;
+	struct perf_varying_period *varying;
 	struct pmu *pmu = event->pmu;
 
 	if (!has_varying_period(&event->attr))
@@ -151,13 +233,79 @@ int perf_event_init_period(struct perf_event *event)
 	if (pmu->check_period(event, perf_attr_min_period(&event->attr)))
 		return -EINVAL;
 
-	hwc->varying = true;
-	hwc->long_period = hwc->sample_period;
-	hwc->sample_period = 0;
-	prandom_seed_state(&hwc->rnd, get_random_u64());
+	varying = kzalloc_obj(*varying);
+	if (!varying)
+		return -ENOMEM;
+
+	prandom_seed_state(&varying->rnd, get_random_u64());
+	event->hw.varying = varying;
+	if (is_default_overflow_handler(event))
+		event->overflow_handler = perf_event_output_varying;
 	perf_event_restart_period(event);
 
 	return 0;
+}
+
+/**
+ * perf_event_free_period - free the state of a varying event
+ * @event: an event, varying or not, that is about to be freed
+ */
+void perf_event_free_period(struct perf_event *event)
+{
+	kfree(event->hw.varying);
+}
+
+/**
+ * perf_event_split_interval - note that an event is stopped in an interval
+ * @event: an event, varying or not
+ */
+void perf_event_split_interval(struct perf_event *event)
+{
+	if (event->hw.varying)
+		event->hw.varying->stopped = true;
+}
+
+static u64 perf_event_switches(void)
+{
+	return nr_context_switches_cpu(raw_smp_processor_id());
+}
+
+/**
+ * perf_event_interval_misc - get the label of the interval that runs
+ * @event: a varying event
+ *
+ * A window of a CPU is split if tasks were switched in it. Those of a task are
+ * not: its events do not count while another one runs.
+ *
+ * Return: PERF_RECORD_MISC_ALT_* flags.
+ */
+u16 perf_event_interval_misc(struct perf_event *event)
+{
+	struct perf_varying_period *varying = event->hw.varying;
+
+	if (!(varying->misc & PERF_RECORD_MISC_ALT_WINDOW))
+		return 0;
+
+	if (varying->stopped || (!(event->attach_state & PERF_ATTACH_TASK) &&
+				 varying->switches != perf_event_switches()))
+		return varying->misc | PERF_RECORD_MISC_ALT_SPLIT;
+
+	return varying->misc;
+}
+
+/**
+ * perf_event_sample_misc - get the label of the interval that a sample ends
+ * @event: a varying event
+ * @data: the sample
+ *
+ * A software event can be counted in an NMI while its sample is written, so it
+ * takes the label along when the interval ends.
+ *
+ * Return: PERF_RECORD_MISC_ALT_* flags.
+ */
+u16 perf_event_sample_misc(struct perf_event *event, const struct perf_sample_data *data)
+{
+	return is_software_event(event) ? data->misc : event->hw.varying->last_misc;
 }
 
 /*
@@ -191,33 +339,40 @@ static u64 perf_jitter(struct rnd_state *rnd, u64 period, u64 jitter)
  */
 s64 __perf_event_next_interval(struct perf_event *event, s64 left)
 {
+	struct perf_varying_period *varying = event->hw.varying;
 	struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
 	u64 length;
 
-	hwc->overrun -= left;
+	varying->overrun -= left;
+	varying->kept = false;
+	varying->last_misc = perf_event_interval_misc(event);
+	varying->stopped = false;
+	varying->switches = perf_event_switches();
 
-	if (hwc->interval) {
-		length = perf_jitter(&hwc->rnd, attr->alt_sample_period,
+	if (varying->next) {
+		length = perf_jitter(&varying->rnd, attr->alt_sample_period,
 				     attr->alt_sample_jitter);
-		hwc->last_period = length | PERF_PERIOD_WINDOW;
+		hwc->last_period = length;
+		varying->misc = PERF_RECORD_MISC_ALT_WINDOW;
 	} else {
 		u64 jitter = attr->sample_jitter;
 
 		if (attr->freq)
-			jitter = min(jitter, hwc->long_period);
-		length = perf_jitter(&hwc->rnd, hwc->long_period, jitter);
+			jitter = min(jitter, hwc->sample_period);
+		length = perf_jitter(&varying->rnd, hwc->sample_period, jitter);
 		hwc->last_period = length;
+		varying->misc = 0;
 		/* If way outside a reasonable range, just skip forward. */
-		if (hwc->overrun < length)
-			length -= hwc->overrun;
-		hwc->overrun = 0;
+		if (varying->overrun < length)
+			length -= varying->overrun;
+		varying->overrun = 0;
 	}
 
-	if (hwc->interval < perf_attr_windows(attr))
-		hwc->interval++;
+	if (varying->next < perf_attr_windows(attr))
+		varying->next++;
 	else
-		hwc->interval = 0;
+		varying->next = 0;
 
 	return length;
 }

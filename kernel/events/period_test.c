@@ -2,6 +2,7 @@
 /*
  * KUnit test of sampling events whose intervals differ in length
  */
+#include <kunit/resource.h>
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
@@ -25,6 +26,8 @@ static struct pmu pmu_without_cap = {
 	.check_period	= check_period,
 };
 
+KUNIT_DEFINE_ACTION_WRAPPER(free_period, perf_event_free_period, struct perf_event *);
+
 /* Make an event as perf_event_alloc() passes it to perf_event_init_period(). */
 static struct perf_event *make_event(struct kunit *test, const struct perf_event_attr *attr)
 {
@@ -36,6 +39,7 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
 	event->hw.last_period = event->hw.sample_period;
 	local64_set(&event->hw.period_left, event->hw.sample_period);
+	KUNIT_ASSERT_EQ(test, kunit_add_action(test, free_period, event), 0);
 
 	return event;
 }
@@ -45,9 +49,9 @@ static struct perf_event *make_varying(struct kunit *test, const struct perf_eve
 	struct perf_event *event = make_event(test, attr);
 
 	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
-	KUNIT_ASSERT_TRUE(test, event->hw.varying);
+	KUNIT_ASSERT_NOT_NULL(test, event->hw.varying);
 	/* Draw the same numbers in each run. */
-	prandom_seed_state(&event->hw.rnd, 1);
+	prandom_seed_state(&event->hw.varying->rnd, 1);
 
 	return event;
 }
@@ -65,12 +69,12 @@ static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 
 static u64 label(struct perf_event *event)
 {
-	return event->hw.last_period & ~PERF_PERIOD_WINDOW;
+	return event->hw.last_period;
 }
 
 static bool window(struct perf_event *event)
 {
-	return event->hw.last_period & PERF_PERIOD_WINDOW;
+	return perf_event_in_window(event);
 }
 
 static void test_ordinary(struct kunit *test)
@@ -80,7 +84,7 @@ static void test_ordinary(struct kunit *test)
 
 	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	KUNIT_EXPECT_FALSE(test, event->hw.varying);
+	KUNIT_EXPECT_NULL(test, event->hw.varying);
 	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
 	KUNIT_EXPECT_EQ(test, left, 1);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
@@ -125,7 +129,7 @@ static void test_window_longer_than_period(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, window(event));
 	}
 	/* The last window of a round. */
-	event->hw.interval = U32_MAX;
+	event->hw.varying->next = U32_MAX;
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
 	KUNIT_EXPECT_TRUE(test, window(event));
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
@@ -202,7 +206,20 @@ static void test_kept_interval(struct kunit *test)
 	local64_set(&event->hw.period_left, 3);
 	perf_event_keep_interval(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
-	KUNIT_EXPECT_EQ(test, event->hw.overrun, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.varying->overrun, 0);
+
+	/* Its sample comes after all: it is over, and nobody pays for the one event. */
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+	local64_set(&event->hw.period_left, -5);
+	perf_event_keep_interval(event);
+	perf_event_end_kept_interval(event);
+	left = local64_read(&event->hw.period_left);
+	KUNIT_EXPECT_EQ(test, left, 0);
+	KUNIT_EXPECT_TRUE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, left, 1000 - 5);
+	/* No interval was kept. */
+	perf_event_end_kept_interval(event);
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 1000 - 5);
 
 	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
@@ -243,6 +260,37 @@ static void test_skipped_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 }
 
+static void test_split(struct kunit *test)
+{
+	struct perf_varying_period *varying;
+	struct perf_event *event;
+	const u16 whole = PERF_RECORD_MISC_ALT_WINDOW;
+	const u16 split = whole | PERF_RECORD_MISC_ALT_SPLIT;
+
+	event = make_varying(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 4 });
+	varying = event->hw.varying;
+	event->attach_state = PERF_ATTACH_TASK;
+	next(test, event, 0);
+	/* Only a window can be split. */
+	perf_event_split_interval(event);
+	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, varying->last_misc, 0);
+	perf_event_split_interval(event);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, varying->last_misc, split);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, varying->last_misc, whole);
+	/* Switches of tasks split the windows of a CPU. */
+	varying->switches--;
+	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), whole);
+	event->attach_state = 0;
+	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), split);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, varying->last_misc, split);
+}
+
 static void test_restart(struct kunit *test)
 {
 	struct perf_event *event;
@@ -251,7 +299,7 @@ static void test_restart(struct kunit *test)
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
 	next(test, event, 0);
 	next(test, event, 100);
-	event->hw.long_period = 500;
+	event->hw.sample_period = 500;
 	perf_event_restart_period(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 0);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500);
@@ -445,6 +493,7 @@ static void test_frequency(struct kunit *test)
 		.sample_freq = 1000, .freq = 1, .alt_sample_period = 300,
 		.sample_jitter = 1000 };
 	struct perf_event *event;
+	u64 limit;
 
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 300);
 	attr.alt_sample_count = 4;
@@ -456,16 +505,24 @@ static void test_frequency(struct kunit *test)
 	attr.alt_sample_period = S64_MAX;
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, U64_MAX), 1);
 
+	/* The limit is one of samples. */
+	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, 1));
+	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, U64_MAX));
+	attr.alt_sample_count = 4;
+	limit = sysctl_perf_event_sample_rate / 5;
+	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
+	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
+
 	/* Jitter is cut to the period that the frequency needs. */
 	attr.alt_sample_count = 0;
 	attr.alt_sample_period = 300;
 	event = make_varying(test, &attr);
-	KUNIT_EXPECT_EQ(test, event->hw.long_period, 1);
+	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 1);
 	for (u64 period = 1; period < 3000; period++) {
 		u64 jitter = min(period, 1000);
 		s64 length;
 
-		event->hw.long_period = period;
+		event->hw.sample_period = period;
 		length = next(test, event, 0);
 		KUNIT_ASSERT_GE(test, length, period - jitter / 2);
 		KUNIT_ASSERT_LE(test, length, period - jitter / 2 + jitter);
@@ -482,6 +539,7 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_kept_interval),
 	KUNIT_CASE(test_debt),
 	KUNIT_CASE(test_skipped_windows),
+	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_restart),
 	KUNIT_CASE(test_jitter),
 	KUNIT_CASE(test_events_draw_their_own_numbers),

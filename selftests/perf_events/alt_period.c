@@ -58,6 +58,7 @@ static struct perf_event_attr counting(const struct perf_event_attr *attr)
 	ret.alt_sample_period = 0;
 	ret.sample_type = 0;
 	ret.read_format = 0;
+	ret.precise_ip = 0;
 	ret.disabled = 0;
 	return ret;
 }
@@ -118,6 +119,27 @@ TEST_WINDOWS(switches, group_deltas, 30)
 TEST_WINDOWS(clock, group_deltas, 30)
 TEST_WINDOWS(probe, group_deltas, 30)
 TEST_WINDOWS(weighted, group_deltas, 30)
+
+/* The counts in the sample of a precise event are those of its own interval. */
+TEST_F(hw, precise_group_deltas)
+{
+	struct event *event = &self->event;
+	int precise;
+
+	for (precise = 1; precise <= 3; precise++) {
+		event->attr.alt_sample_period = 0;
+		event->attr.precise_ip = precise;
+		if (why_missing(try_attr(&event->attr)))
+			break;
+		if (!use_windows(_metadata, event))
+			return;
+		/* The sibling counts the same event without its samples. */
+		test_group_deltas(_metadata, event);
+		event_close(event);
+	}
+	if (precise == 1)
+		SKIP(return, "no precise events");
+}
 
 TEST_F(breakpoint, group_deltas)
 {

@@ -32,6 +32,8 @@ struct sample {
 	__u32 pid, tid;
 	__u64 period;		/* PERF_SAMPLE_PERIOD */
 	bool window;		/* PERF_RECORD_MISC_ALT_WINDOW */
+	bool split;		/* PERF_RECORD_MISC_ALT_SPLIT */
+	unsigned int gaps;	/* ring::nr_unthrottled and nr_switches before it */
 	__u64 count[3];		/* of the event and its siblings, if read */
 };
 
@@ -40,6 +42,8 @@ struct ring {
 	size_t size;			/* of the whole mapping */
 	__u64 tail;
 	unsigned int nr_throttled;
+	unsigned int nr_unthrottled;
+	unsigned int nr_switches;	/* of tasks on this CPU, with context_switch */
 	unsigned int nr_lost;
 	unsigned int nr_broken;		/* headers that make no sense */
 };
@@ -260,6 +264,8 @@ static inline bool ring_next(struct ring *ring, struct perf_event_header *header
 	ring->tail += header->size;
 	ring->nr_lost += header->type == PERF_RECORD_LOST;
 	ring->nr_throttled += header->type == PERF_RECORD_THROTTLE;
+	ring->nr_unthrottled += header->type == PERF_RECORD_UNTHROTTLE;
+	ring->nr_switches += header->type == PERF_RECORD_SWITCH_CPU_WIDE;
 	return true;
 }
 
@@ -282,6 +288,8 @@ static inline size_t ring_read(struct ring *ring, struct sample *samples, size_t
 			continue;
 		memset(s, 0, sizeof(*s));
 		s->window = header.misc & PERF_RECORD_MISC_ALT_WINDOW;
+		s->split = header.misc & PERF_RECORD_MISC_ALT_SPLIT;
+		s->gaps = ring->nr_unthrottled + ring->nr_switches;
 		ring_copy(ring, at, &s->pid, 4);
 		ring_copy(ring, at + 4, &s->tid, 4);
 		at += 8;

@@ -105,6 +105,9 @@ static const struct request requests[] = {
 	{ "jitter at a frequency", 100, 0, 10, .freq = true },
 	{ "any jitter at a frequency: it is cut", 1, 0, UINT32_MAX, .freq = true },
 	{ "both at a frequency", 100, 10, 10, 18, 4, .freq = true },
+	{ "rounds of 10,000 samples a second", 100, 10, .alt_count = 99, .freq = true },
+	{ "rounds of 2^32 samples", 100, 10, .alt_count = UINT32_MAX, .freq = true,
+	  .expected = EINVAL },
 	{ "a window at no frequency", 0, 10, .freq = true, .expected = EINVAL },
 	{ "jitter at no frequency", 0, 0, 10, .freq = true, .expected = EINVAL },
 	{ "a window of 0 to 20 at a frequency", 100, 10, 0, 20, .freq = true, .expected = EINVAL },
@@ -264,6 +267,7 @@ TEST(layout)
 	EXPECT_EQ(168, sizeof(struct perf_event_attr));
 	EXPECT_EQ(168, PERF_ATTR_SIZE_VER10);
 	EXPECT_EQ(1 << 13, PERF_RECORD_MISC_ALT_WINDOW);
+	EXPECT_EQ(1 << 12, PERF_RECORD_MISC_ALT_SPLIT);
 }
 
 /* Old and new callers know fewer and more fields than the kernel. */

@@ -86,6 +86,8 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 	bool window = header->misc & PERF_RECORD_MISC_ALT_WINDOW;
 	bool ok = h->nr_lengths > MAX_LENGTHS;
 
+	if ((header->misc & PERF_RECORD_MISC_ALT_SPLIT) && !window)
+		complain("%s: a long interval is split", kind_names[h->kind]);
 	if (window)
 		fuzz.stats[h->kind].windows++;
 	else
@@ -234,8 +236,12 @@ void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int 
 
 	if (err == twin || is_transient(err) || is_transient(twin))
 		return;
-	/* The limit of the frequency is a sysctl that the kernel lowers by itself. */
-	if (attr->freq && attr->sample_freq > 1 && (err == EINVAL || twin == EINVAL))
+	/*
+	 * The limit of the frequency, times the samples of a round, is a sysctl that the
+	 * kernel lowers by itself.
+	 */
+	if (attr->freq && (attr->sample_freq > 1 || attr->alt_sample_count > 1) &&
+	    (err == EINVAL || twin == EINVAL))
 		return;
 	/* Drivers may check in any order whether they can do this, and the lengths. */
 	if (err == EOPNOTSUPP && (attr->aux_output || is_hardware(attr)))

@@ -203,6 +203,147 @@ TEST_F(hw, throttling)
 	ASSERT_LT(0, event->ring.nr_throttled);
 }
 
+/* Checks that windows are marked as split, or have exactly the counts of their length. */
+static void check_windows(struct __test_metadata *_metadata, struct event *event,
+			  size_t *whole, size_t *split)
+{
+	*whole = 0;
+	*split = 0;
+	for (size_t i = 1; i < event->nr_samples; i++) {
+		const struct sample *s = &event->samples[i];
+
+		if (!s->window)
+			continue;
+		*split += s->split;
+		*whole += !s->split;
+		ASSERT_EQ(s->gaps != s[-1].gaps, s->split)
+			TH_LOG("sample %zu: %u throttled or switched in the window", i,
+			       s->gaps - s[-1].gaps);
+		if (event->exact && !s->split) {
+			ASSERT_EQ(s->period, s->count[0] - s[-1].count[0])
+				TH_LOG("sample %zu", i);
+		}
+	}
+}
+
+/*
+ * Both events of a group have windows, one of them throttles the group, and none of them
+ * loses its sequence.
+ */
+static void check_throttled_group(struct __test_metadata *_metadata, struct event *events[2],
+				  bool cpu)
+{
+	time_t end = time(NULL) + SECONDS;
+
+	for (int i = 0; i < 2; i++) {
+		struct event *event = events[i];
+
+		event->attr.disabled = !i;
+		event->attr.context_switch = cpu;
+		event->fd = perf_event_open(&event->attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1,
+					    i ? events[0]->fd : -1);
+		ASSERT_LE(0, event->fd) TH_LOG("%s", strerror(errno));
+		ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	}
+	ASSERT_EQ(0, ioctl(events[0]->fd, PERF_EVENT_IOC_ENABLE, 0));
+	do {
+		events[0]->work();
+		for (int i = 0; i < 2; i++)
+			collect(events[i]);
+	} while (events[0]->nr_samples < MAX_SAMPLES && events[1]->nr_samples < MAX_SAMPLES &&
+		 events[0]->ring.nr_throttled < 5 && time(NULL) <= end);
+	ASSERT_EQ(0, ioctl(events[0]->fd, PERF_EVENT_IOC_DISABLE, 0));
+
+	for (int i = 0; i < 2; i++) {
+		struct event *event = events[i];
+		bool exact = event->exact;
+		size_t whole, split;
+
+		collect(event);
+		/* The count of the leader comes first. */
+		for (size_t j = 0; i && j < event->nr_samples; j++)
+			event->samples[j].count[0] = event->samples[j].count[1];
+		/* What overflows while it is stopped ends one event late. */
+		event->exact = false;
+		check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+		event->exact = exact;
+		check_windows(_metadata, event, &whole, &split);
+		ksft_print_msg("%s%s: %zu windows, %zu split, throttled %u times\n",
+			       i ? "member" : "leader", cpu ? " of a CPU" : "", whole, split,
+			       event->ring.nr_throttled);
+		/* The slower event takes one sample of three, or more. */
+		EXPECT_LT(events[!i]->nr_samples / 4, event->nr_samples);
+		EXPECT_EQ(events[0]->ring.nr_throttled, event->ring.nr_throttled);
+	}
+}
+
+TEST_F(hw, throttled_group)
+{
+	/* The events overflow together, or one of them more often. */
+	static const __u64 periods[][2] = { { 1700, 1700 }, { 1700, 4700 }, { 4700, 1700 } };
+	struct event *cycles = &self->event;
+	struct event instructions = *cycles;
+	struct event *both[] = { cycles, &instructions };
+	unsigned int throttled = 0;
+
+	if (!use_windows(_metadata, cycles) || !pin_to_cpu())
+		return;
+	instructions.attr.config &= ~(__u64)PERF_HW_EVENT_MASK;
+	instructions.attr.config |= PERF_COUNT_HW_INSTRUCTIONS;
+	instructions.samples = calloc(MAX_SAMPLES, sizeof(*instructions.samples));
+	ASSERT_NE(NULL, instructions.samples);
+	if (!require_event(_metadata, &instructions))
+		return;
+
+	for (int c = 0; c < 12; c++) {
+		struct event *group[] = { both[c & 1], both[!(c & 1)] };
+
+		cycles->attr.sample_period = periods[c / 4][0];
+		instructions.attr.sample_period = periods[c / 4][1];
+		cycles->attr.alt_sample_period = 300;
+		instructions.attr.alt_sample_period = 300;
+		check_throttled_group(_metadata, group, c & 2);
+		throttled += group[0]->ring.nr_throttled;
+		for (int i = 0; i < 2; i++)
+			event_close(both[i]);
+	}
+	free(instructions.samples);
+	if (!throttled && machine_exactness() != EXACT_YES)
+		SKIP(return, "this machine keeps up");
+	ASSERT_LT(0, throttled);
+}
+
+/* Another task runs in the middle of windows that count on a CPU: they are marked. */
+TEST_F(hw, split_by_tasks)
+{
+	struct event *event = &self->event;
+	size_t whole, split;
+	pid_t rival;
+
+	if (!use_windows(_metadata, event))
+		return;
+	event->attr.sample_period = 20000;
+	event->attr.alt_sample_period = 1000;
+	event->attr.context_switch = 1;
+	rival = start_rival();
+	ASSERT_LT(0, rival);
+	event->fd = perf_event_open(&event->attr, -1, sched_getcpu(), -1);
+	if (event->fd < 0) {
+		kill(rival, SIGKILL);
+		SKIP(return, "no events of a CPU: %s", strerror(errno));
+	}
+	EXPECT_EQ(0, ring_map(&event->ring, event->fd));
+	EXPECT_TRUE(sample_and_yield(event, 2 * ROUNDS, 3));
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+
+	event->exact = event->exact && machine_exactness() == EXACT_YES;
+	check_windows(_metadata, event, &whole, &split);
+	ksft_print_msg("%zu windows, %zu split\n", whole + split, split);
+	ASSERT_LT(0, split);
+	ASSERT_LT(0, whole);
+}
+
 /*
  * A software event is throttled with its group, by the interrupt of another event and
  * thus at any time: no interval of it may be lost, and the timer of a clock must not

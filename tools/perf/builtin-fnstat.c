@@ -336,8 +336,10 @@ static int fnstat__process_sample(const struct perf_tool *tool, union perf_event
 
 	if (has_start && (!sampler->core.attr.alt_sample_period ||
 			  (event->header.misc & PERF_RECORD_MISC_ALT_WINDOW))) {
+		bool split = event->header.misc & PERF_RECORD_MISC_ALT_SPLIT;
+
 		func->windows++;
-		if (fnstat->any || (same_thread && stream->func == func)) {
+		if (fnstat->any || (same_thread && !split && stream->func == func)) {
 			func->kept++;
 			for (int role = 0; role < NR_ROLES; role++) {
 				if (roles & BIT(role))

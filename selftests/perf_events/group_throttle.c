@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A group of events survives throttling, whichever of its events causes it: all of them
+ * go on to count and to take samples, each buffer tells when they did not, and clocks in
+ * the group count no time twice.
+ */
+#define _GNU_SOURCE
+#define __SANE_USERSPACE_TYPES__	/* Use ll64 */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "helpers.h"
+#include "kselftest_harness.h"
+
+#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define RING_PAGES	64	/* power of two */
+#define SLOTS		5
+#define SLOT_NS		40000000ULL	/* several ticks of any kernel */
+#define MEMBERS		2
+
+struct event {
+	int fd;
+	struct perf_event_mmap_page *page;
+	uint64_t samples, throttled, unthrottled;
+};
+
+static size_t ring_size(void)
+{
+	return (RING_PAGES + 1) * sysconf(_SC_PAGESIZE);
+}
+
+/* Counts the records in the buffer of @event and makes room for others. */
+static void drain(struct event *event)
+{
+	uint8_t *data = (uint8_t *)event->page + sysconf(_SC_PAGESIZE);
+	uint64_t mask = RING_PAGES * sysconf(_SC_PAGESIZE) - 1;
+	uint64_t head = __atomic_load_n(&event->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = event->page->data_tail;
+
+	while (tail < head) {
+		/* Records are multiples of eight bytes: a header is never in two parts. */
+		struct perf_event_header *header = (void *)(data + (tail & mask));
+
+		event->samples += header->type == PERF_RECORD_SAMPLE;
+		event->throttled += header->type == PERF_RECORD_THROTTLE;
+		event->unthrottled += header->type == PERF_RECORD_UNTHROTTLE;
+		tail += header->size;
+	}
+	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static uint64_t count_of(int fd)
+{
+	uint64_t value = 0;
+
+	return read(fd, &value, sizeof(value)) == sizeof(value) ? value : 0;
+}
+
+#define HW(event)	PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event
+#define SW(event)	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##event
+
+FIXTURE(group)
+{
+	struct event events[MEMBERS];
+};
+
+FIXTURE_VARIANT(group)
+{
+	struct {
+		uint32_t type;
+		uint64_t config, period;	/* a period of 0: it only counts */
+	} members[MEMBERS];		/* the first one leads the group */
+	unsigned int precise;
+	bool freq, cpu;
+};
+
+#define GROUP_VARIANT(name, type, config, period, type2, config2, period2, ...)		\
+	FIXTURE_VARIANT_ADD(group, name)						\
+	{										\
+		.members = { { type, config, period }, { type2, config2, period2 } },	\
+		__VA_ARGS__								\
+	}
+
+#define GROUP_VARIANTS(name, ...)							\
+	GROUP_VARIANT(name, __VA_ARGS__);						\
+	GROUP_VARIANT(name##_of_cpu, __VA_ARGS__, .cpu = true)
+
+/* Both overflow at the same time, or one of them far more often. */
+GROUP_VARIANTS(cycles_instructions, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 2000);
+GROUP_VARIANTS(instructions_cycles, HW(INSTRUCTIONS), 2000, HW(CPU_CYCLES), 2000);
+GROUP_VARIANTS(rare_leader, HW(CPU_CYCLES), 20000, HW(INSTRUCTIONS), 2000);
+GROUP_VARIANTS(rare_member, HW(INSTRUCTIONS), 2000, HW(CPU_CYCLES), 20000);
+/* A period of 1: the highest frequency that is allowed. */
+GROUP_VARIANTS(frequency, HW(CPU_CYCLES), 1, HW(INSTRUCTIONS), 1, .freq = true);
+GROUP_VARIANTS(precise, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 2000, .precise = 2);
+GROUP_VARIANTS(counting_leader, HW(CPU_CYCLES), 0, HW(INSTRUCTIONS), 2000);
+GROUP_VARIANTS(counting_member, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 0);
+GROUP_VARIANTS(software_leader, SW(CPU_CLOCK), 1000000, HW(INSTRUCTIONS), 2000);
+GROUP_VARIANTS(software_member, HW(CPU_CYCLES), 2000, SW(CPU_CLOCK), 1000000);
+
+FIXTURE_SETUP(group)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		self->events[i] = (struct event){ .fd = -1, .page = MAP_FAILED };
+}
+
+FIXTURE_TEARDOWN(group)
+{
+	for (int i = MEMBERS - 1; i >= 0; i--) {
+		if (self->events[i].page != MAP_FAILED)
+			munmap(self->events[i].page, ring_size());
+		if (self->events[i].fd >= 0)
+			close(self->events[i].fd);
+	}
+}
+
+/* The leader is disabled. Returns false if this machine has no such group. */
+static bool open_group(struct __test_metadata *_metadata, struct event *events,
+		       const FIXTURE_VARIANT(group) *variant)
+{
+	for (int i = 0; i < MEMBERS; i++) {
+		struct perf_event_attr attr = {
+			.size = sizeof(attr),
+			.type = variant->members[i].type,
+			.config = variant->members[i].config,
+			.sample_period = variant->members[i].period,
+			.sample_type = PERF_SAMPLE_IP,
+			.precise_ip = variant->precise,
+			.freq = variant->freq && variant->members[i].type == PERF_TYPE_HARDWARE,
+			.disabled = !i,
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+			.wakeup_events = 1U << 31,
+		};
+
+		if (attr.freq)
+			attr.sample_freq = read_number(MAX_RATE);
+		events[i].fd = perf_event_open(&attr, variant->cpu ? -1 : 0,
+					       variant->cpu ? sched_getcpu() : -1,
+					       i ? events[0].fd : -1);
+		if (events[i].fd < 0)
+			return false;
+		if (!attr.sample_period)
+			continue;
+		events[i].page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+				      events[i].fd, 0);
+		ASSERT_NE(MAP_FAILED, events[i].page);
+	}
+	return true;
+}
+
+static bool pin_to_this_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+TEST_F(group, goes_on)
+{
+	struct event *events = self->events;
+	uint64_t end;
+
+	ASSERT_TRUE(pin_to_this_cpu());
+	if (!open_group(_metadata, events, variant)) {
+		ASSERT_TRUE(errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP ||
+			    errno == EACCES || errno == EPERM) TH_LOG("%s", strerror(errno));
+		SKIP(return, "no such group: %s", strerror(errno));
+	}
+
+	ASSERT_EQ(0, ioctl(events[0].fd, PERF_EVENT_IOC_ENABLE, 0));
+	end = now_ns();
+	for (int slot = 0; slot < SLOTS; slot++) {
+		uint64_t samples[MEMBERS], counts[MEMBERS];
+
+		for (int i = 0; i < MEMBERS; i++) {
+			samples[i] = events[i].samples;
+			counts[i] = count_of(events[i].fd);
+		}
+		end += SLOT_NS;
+		do {
+			spin(10000);
+			for (int i = 0; i < MEMBERS; i++) {
+				if (events[i].page != MAP_FAILED)
+					drain(&events[i]);
+			}
+		} while (now_ns() < end);
+
+		for (int i = 0; i < MEMBERS; i++) {
+			EXPECT_LT(counts[i], count_of(events[i].fd))
+				TH_LOG("event %d does not count in slot %d", i, slot);
+			if (events[i].page == MAP_FAILED)
+				continue;
+			EXPECT_LT(samples[i], events[i].samples)
+				TH_LOG("event %d has no samples in slot %d", i, slot);
+		}
+	}
+	ASSERT_EQ(0, ioctl(events[0].fd, PERF_EVENT_IOC_DISABLE, 0));
+
+	for (int i = 0; i < MEMBERS; i++) {
+		if (events[i].page == MAP_FAILED)
+			continue;
+		drain(&events[i]);
+		ksft_print_msg("%s: %llu samples, throttled %llu times\n",
+			       i ? "member" : "leader",
+			       (unsigned long long)events[i].samples,
+			       (unsigned long long)events[i].throttled);
+		/* The group can be disabled while it is throttled. */
+		EXPECT_LE(events[i].throttled - events[i].unthrottled, 1);
+	}
+	if (!events[0].throttled && !events[1].throttled)
+		SKIP(return, "this machine does not throttle the group");
+	/* Both buffers tell it. */
+	for (int i = 0; i < MEMBERS; i++) {
+		if (events[i].page != MAP_FAILED)
+			EXPECT_LT(0, events[i].throttled) TH_LOG("event %d", i);
+	}
+	if (events[0].page != MAP_FAILED && events[1].page != MAP_FAILED)
+		EXPECT_EQ(events[0].throttled, events[1].throttled);
+}
+
+FIXTURE(clock)
+{
+	int leader, clock;
+	struct perf_event_mmap_page *page;
+};
+
+FIXTURE_VARIANT(clock)
+{
+	uint64_t config;
+};
+
+FIXTURE_VARIANT_ADD(clock, cpu_clock)
+{
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+};
+
+FIXTURE_VARIANT_ADD(clock, task_clock)
+{
+	.config = PERF_COUNT_SW_TASK_CLOCK,
+};
+
+FIXTURE_SETUP(clock)
+{
+	self->leader = -1;
+	self->clock = -1;
+	self->page = MAP_FAILED;
+}
+
+FIXTURE_TEARDOWN(clock)
+{
+	if (self->page != MAP_FAILED)
+		munmap(self->page, ring_size());
+	if (self->clock >= 0)
+		close(self->clock);
+	if (self->leader >= 0)
+		close(self->leader);
+}
+
+/*
+ * The samples of the leader read the clock. It must not count more time than the event
+ * was enabled, nor lose what passes between the samples.
+ */
+TEST_F(clock, counts_time_once)
+{
+	struct perf_event_attr leader = {
+		.size = sizeof(leader),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 2000,
+		.sample_type = PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_GROUP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.wakeup_events = 1U << 31,
+	};
+	struct perf_event_attr clock = {
+		.size = sizeof(clock),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = variant->config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	struct { uint64_t value, enabled; } total;
+	struct event event = {};
+	uint64_t end;
+
+	ASSERT_TRUE(pin_to_this_cpu());
+	self->leader = perf_event_open(&leader, 0, -1, -1);
+	if (self->leader < 0)
+		SKIP(return, "no cycles: %s", strerror(errno));
+	self->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, self->leader, 0);
+	ASSERT_NE(MAP_FAILED, self->page);
+	self->clock = perf_event_open(&clock, 0, -1, self->leader);
+	ASSERT_LE(0, self->clock);
+	event.page = self->page;
+
+	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_ENABLE, 0));
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event))
+		spin(10000);
+	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_DISABLE, 0));
+	drain(&event);
+	if (!event.throttled)
+		SKIP(return, "this machine does not throttle the group");
+
+	ASSERT_EQ(sizeof(total), read(self->clock, &total, sizeof(total)));
+	ksft_print_msg("counted %llu of %llu ns, throttled %llu times\n",
+		       (unsigned long long)total.value, (unsigned long long)total.enabled,
+		       (unsigned long long)event.throttled);
+	EXPECT_LE(total.value, total.enabled);
+	/* Throttled events wait for the tick: 1 to 10 ms of each time. */
+	EXPECT_LT(0, total.value);
+}
+
+TEST_HARNESS_MAIN
