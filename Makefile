@@ -16,6 +16,9 @@
 # make periods   print how data size and throttling depend on the period
 # make cost      print what a sample, a context switch and opening an event cost,
 #                and how large the structs are, on the base and with the series
+# make throttled print what becomes of groups that are throttled, on the base and with
+#                the series: arm64 and x86
+# make drivers   print which drivers ran the tests, from the last results
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
@@ -80,8 +83,17 @@ fuzz:
 
 cost:
 	@TEST='streams sample_cost' scripts/test.sh arm64-up arm64-base
+	@TEST='sample_cost' scripts/test.sh x86_64-intel x86_64-base
 	@scripts/compare.sh arm64-base arm64-up
+	@scripts/compare.sh x86_64-base x86_64-intel
 	@scripts/struct-sizes.sh
+
+throttled:
+	@scripts/throttled.sh arm64-base arm64-up
+	@scripts/throttled.sh x86_64-base x86_64-intel
+
+drivers:
+	@scripts/drivers.sh
 
 qemu:
 	@scripts/series/check.sh qemu
@@ -118,5 +130,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs periods fuzz cost qemu bisect import export check mail \
+.PHONY: help demo test shell archs periods fuzz cost throttled drivers qemu bisect import export check mail \
 	lint cache clean-cache clean

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: qemu-test.sh
 #
-# Run the test that our QEMU has of its performance counters, without a kernel,
-# with and without stalls, and each twice: both runs print the same.
+# Run the test that our QEMU has of its performance counters, without a kernel, on
+# the CPUs that it emulates, with and without stalls, and each twice: both runs print
+# the same.
 . "$(dirname "$0")/common.sh"
 
 binary=$("$TOP/scripts/build/qemu.sh")
@@ -25,20 +26,28 @@ run()			# OUTPUT CPU-PROPERTIES
 {
 	timeout 120 "$binary" "${firmware[@]}" -machine pc -m 512 \
 		-icount 'shift=0,sleep=off' -seed 1 -nic none -display none -no-reboot \
-		-cpu "max,vendor=GenuineIntel,family=6,model=106,$2" \
+		-cpu "max,pmu=on,$2" \
 		-chardev "file,id=output,path=$dir/$1" -device 'isa-debugcon,chardev=output' \
 		-device 'isa-debug-exit,iobase=0xf4,iosize=0x4' -kernel "$dir/pmu" \
 		< /dev/null > "$dir/$1.log" 2>&1 ||
 		die "$(cat "$dir/$1" "$dir/$1.log")"
 }
 
-for stalls in off on; do
-	run "$stalls-1" "pmu=on,pmu-stalls=$stalls"
-	run "$stalls-2" "pmu=on,pmu-stalls=$stalls"
-	cmp "$dir/$stalls-1" "$dir/$stalls-2"
+declare -A cpus=(
+	[intel]='vendor=GenuineIntel,family=6,model=106'
+	[zen3]='vendor=AuthenticAMD,family=25,model=1,perfmon-v2=off'
+	[zen4]='vendor=AuthenticAMD,family=25,model=17'
+)
+for cpu in "${!cpus[@]}"; do
+	for stalls in off on; do
+		for i in 1 2; do
+			run "$cpu-$stalls-$i" "${cpus[$cpu]},pmu-stalls=$stalls"
+		done
+		cmp "$dir/$cpu-$stalls-1" "$dir/$cpu-$stalls-2"
+	done
 done
-for refused in '-cpu max,vendor=GenuineIntel,pmu=on' \
-	       '-icount shift=0 -cpu max,vendor=AuthenticAMD,pmu=on'; do
+for refused in '-cpu max,vendor=GenuineIntel,pmu=on' '-cpu max,vendor=AuthenticAMD,pmu=on' \
+	       '-icount shift=0 -cpu max,vendor=CentaurHauls,pmu=on'; do
 	# shellcheck disable=SC2086 # several options
 	if timeout 10 "$binary" "${firmware[@]}" -machine pc $refused \
 			-display none < /dev/null > "$dir/refused.log" 2>&1 ||
@@ -46,4 +55,7 @@ for refused in '-cpu max,vendor=GenuineIntel,pmu=on' \
 		die "not refused: $refused ($(cat "$dir/refused.log"))"
 	fi
 done
+# It has the counters on request only.
+echo quit | timeout 10 "$binary" "${firmware[@]}" -machine pc -nic none -cpu max -S \
+	-display none -monitor stdio > "$dir/max.log" 2>&1 || die "$(cat "$dir/max.log")"
 echo "the emulated performance counters are exact, twice the same"

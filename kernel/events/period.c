@@ -92,6 +92,8 @@ bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq)
 /**
  * perf_event_in_window - test whether the interval that runs is a window
  * @event: an event, varying or not
+ *
+ * Return: true if it is.
  */
 bool perf_event_in_window(struct perf_event *event)
 {

@@ -295,11 +295,18 @@ TEST_F(hw, throttled_group)
 	if (!require_event(_metadata, &instructions))
 		return;
 
-	for (int c = 0; c < 12; c++) {
+	for (int c = 0; c < 36; c++) {
 		struct event *group[] = { both[c & 1], both[!(c & 1)] };
 
-		cycles->attr.sample_period = periods[c / 4][0];
-		instructions.attr.sample_period = periods[c / 4][1];
+		/* None of them is precise, one, or both. */
+		cycles->attr.precise_ip = c < 12 ? 0 : 2;
+		instructions.attr.precise_ip = c < 24 ? 0 : 2;
+		if (why_missing(try_attr(&cycles->attr)) ||
+		    why_missing(try_attr(&instructions.attr)))
+			break;
+
+		cycles->attr.sample_period = periods[c / 4 % 3][0];
+		instructions.attr.sample_period = periods[c / 4 % 3][1];
 		cycles->attr.alt_sample_period = 300;
 		instructions.attr.alt_sample_period = 300;
 		check_throttled_group(_metadata, group, c & 2);
@@ -355,7 +362,8 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
-		.sample_period = 400,
+		/* Longer than the handler, which some CPUs count as well. */
+		.sample_period = 2200,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
 		.disabled = 1,
 		.exclude_hv = 1,

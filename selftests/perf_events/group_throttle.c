@@ -70,8 +70,8 @@ static uint64_t count_of(int fd)
 	return read(fd, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
-#define HW(event)	PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event
-#define SW(event)	PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##event
+#define HW(event, period)	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_##event, period }
+#define SW(event, period)	{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##event, period }
 
 FIXTURE(group)
 {
@@ -85,32 +85,28 @@ FIXTURE_VARIANT(group)
 		uint64_t config, period;	/* a period of 0: it only counts */
 	} members[MEMBERS];		/* the first one leads the group */
 	unsigned int precise;
-	bool freq, cpu;
+	bool freq;
 };
 
-#define GROUP_VARIANT(name, type, config, period, type2, config2, period2, ...)		\
-	FIXTURE_VARIANT_ADD(group, name)						\
-	{										\
-		.members = { { type, config, period }, { type2, config2, period2 } },	\
-		__VA_ARGS__								\
+#define GROUP_VARIANT(name, leader, member, ...)			\
+	FIXTURE_VARIANT_ADD(group, name)				\
+	{								\
+		.members = { leader, member },				\
+		__VA_ARGS__						\
 	}
 
-#define GROUP_VARIANTS(name, ...)							\
-	GROUP_VARIANT(name, __VA_ARGS__);						\
-	GROUP_VARIANT(name##_of_cpu, __VA_ARGS__, .cpu = true)
-
 /* Both overflow at the same time, or one of them far more often. */
-GROUP_VARIANTS(cycles_instructions, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 2000);
-GROUP_VARIANTS(instructions_cycles, HW(INSTRUCTIONS), 2000, HW(CPU_CYCLES), 2000);
-GROUP_VARIANTS(rare_leader, HW(CPU_CYCLES), 20000, HW(INSTRUCTIONS), 2000);
-GROUP_VARIANTS(rare_member, HW(INSTRUCTIONS), 2000, HW(CPU_CYCLES), 20000);
+GROUP_VARIANT(cycles_instructions, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 2000));
+GROUP_VARIANT(instructions_cycles, HW(INSTRUCTIONS, 2000), HW(CPU_CYCLES, 2000));
+GROUP_VARIANT(rare_leader, HW(CPU_CYCLES, 20000), HW(INSTRUCTIONS, 2000));
+GROUP_VARIANT(rare_member, HW(INSTRUCTIONS, 2000), HW(CPU_CYCLES, 20000));
 /* A period of 1: the highest frequency that is allowed. */
-GROUP_VARIANTS(frequency, HW(CPU_CYCLES), 1, HW(INSTRUCTIONS), 1, .freq = true);
-GROUP_VARIANTS(precise, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 2000, .precise = 2);
-GROUP_VARIANTS(counting_leader, HW(CPU_CYCLES), 0, HW(INSTRUCTIONS), 2000);
-GROUP_VARIANTS(counting_member, HW(CPU_CYCLES), 2000, HW(INSTRUCTIONS), 0);
-GROUP_VARIANTS(software_leader, SW(CPU_CLOCK), 1000000, HW(INSTRUCTIONS), 2000);
-GROUP_VARIANTS(software_member, HW(CPU_CYCLES), 2000, SW(CPU_CLOCK), 1000000);
+GROUP_VARIANT(frequency, HW(CPU_CYCLES, 1), HW(INSTRUCTIONS, 1), .freq = true);
+GROUP_VARIANT(precise, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 2000), .precise = 2);
+GROUP_VARIANT(counting_leader, HW(CPU_CYCLES, 0), HW(INSTRUCTIONS, 2000));
+GROUP_VARIANT(counting_member, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 0));
+GROUP_VARIANT(software_leader, SW(CPU_CLOCK, 1000000), HW(INSTRUCTIONS, 2000));
+GROUP_VARIANT(software_member, HW(CPU_CYCLES, 2000), SW(CPU_CLOCK, 1000000));
 
 FIXTURE_SETUP(group)
 {
@@ -130,7 +126,7 @@ FIXTURE_TEARDOWN(group)
 
 /* The leader is disabled. Returns false if this machine has no such group. */
 static bool open_group(struct __test_metadata *_metadata, struct event *events,
-		       const FIXTURE_VARIANT(group) *variant)
+		       const FIXTURE_VARIANT(group) *variant, bool cpu)
 {
 	for (int i = 0; i < MEMBERS; i++) {
 		struct perf_event_attr attr = {
@@ -149,8 +145,7 @@ static bool open_group(struct __test_metadata *_metadata, struct event *events,
 
 		if (attr.freq)
 			attr.sample_freq = read_number(MAX_RATE);
-		events[i].fd = perf_event_open(&attr, variant->cpu ? -1 : 0,
-					       variant->cpu ? sched_getcpu() : -1,
+		events[i].fd = perf_event_open(&attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1,
 					       i ? events[0].fd : -1);
 		if (events[i].fd < 0)
 			return false;
@@ -172,13 +167,13 @@ static bool pin_to_this_cpu(void)
 	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
-TEST_F(group, goes_on)
+static void check_group(struct __test_metadata *_metadata, struct event *events,
+			const FIXTURE_VARIANT(group) *variant, bool cpu)
 {
-	struct event *events = self->events;
 	uint64_t end;
 
 	ASSERT_TRUE(pin_to_this_cpu());
-	if (!open_group(_metadata, events, variant)) {
+	if (!open_group(_metadata, events, variant, cpu)) {
 		ASSERT_TRUE(errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP ||
 			    errno == EACCES || errno == EPERM) TH_LOG("%s", strerror(errno));
 		SKIP(return, "no such group: %s", strerror(errno));
@@ -233,6 +228,16 @@ TEST_F(group, goes_on)
 	}
 	if (events[0].page != MAP_FAILED && events[1].page != MAP_FAILED)
 		EXPECT_EQ(events[0].throttled, events[1].throttled);
+}
+
+TEST_F(group, of_a_task)
+{
+	check_group(_metadata, self->events, variant, false);
+}
+
+TEST_F(group, of_a_cpu)
+{
+	check_group(_metadata, self->events, variant, true);
 }
 
 FIXTURE(clock)
