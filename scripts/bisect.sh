@@ -60,13 +60,14 @@ boot()				# prints the number of tests that passed
 	} > "$list"
 	"$TOP/scripts/build/initramfs.sh" arm64 "$list" "" "$initramfs" \
 		"$selftests=selftests" "$TOP/machines/guest=guest" || return 1
-	"$TOP/scripts/boot.sh" arm64-up qemu-system-aarch64 "$kernel" "$initramfs" \
+	"$TOP/scripts/boot.sh" arm64-up "$qemu" "$kernel" "$initramfs" \
 		"$results" || return 1
 	"$TOP/scripts/summary.sh" "$list=$results" > "$results/summary" ||
 		{ cat "$results/summary" >&2; return 1; }
 	tail -n 1 "$results/summary"
 }
 
+qemu=$("$TOP/scripts/build/qemu.sh" aarch64)
 mkdir -p "$LOGS"
 status=0 before=''
 while read -r commit; do

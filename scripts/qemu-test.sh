@@ -7,7 +7,7 @@
 # the same.
 . "$(dirname "$0")/common.sh"
 
-binary=$("$TOP/scripts/build/qemu.sh")
+binary=$("$TOP/scripts/build/qemu.sh" x86_64)
 tests=$QEMU/tests/tcg
 firmware=(-L /usr/share/seabios -L /usr/share/qemu)	# of Debian's, for ours
 dir=$RESULTS/qemu-pmu

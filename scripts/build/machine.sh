@@ -18,7 +18,7 @@ machine_qemu=${qemu:-}
 use_arch "$arch"
 
 if [ "$machine_qemu" = ours ]; then
-	qemu=$("$TOP/scripts/build/qemu.sh")
+	qemu=$("$TOP/scripts/build/qemu.sh" "${qemu#qemu-system-}")
 else
 	need "${qemu_packages[@]}"
 fi
