@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: qemu-test.sh
 #
-# Run the test that our QEMU has of its performance counters, without a kernel, on
-# the CPUs that it emulates, with and without stalls, and each twice: both runs print
-# the same.
-. "$(dirname "$0")/common.sh"
+# Run the tests that our QEMU has of its performance counters, without a kernel:
+# those of x86 on the CPUs that it emulates, with and without stalls, and each twice,
+# as both runs print the same, those of Arm on CPUs with counters of 32 and of 64 bits.
+. "$(dirname "$0")/build/lib.sh"
 
 binary=$("$TOP/scripts/build/qemu.sh" x86_64)
 tests=$QEMU/tests/tcg
@@ -58,4 +58,21 @@ done
 # It has the counters on request only.
 echo quit | timeout 10 "$binary" "${firmware[@]}" -machine pc -nic none -cpu max -S \
 	-display none -monitor stdio > "$dir/max.log" 2>&1 || die "$(cat "$dir/max.log")"
+
+binary=$("$TOP/scripts/build/qemu.sh" aarch64)
+use_arch arm64
+need "${compiler[@]}"
+flags=(-nostdlib -ffreestanding -fno-stack-protector -fno-pie -mgeneral-regs-only -O0 -g
+	-I"$tests/minilib")
+"${CROSS_COMPILE}gcc" "${flags[@]}" -no-pie -static -Wl,-T"$tests/aarch64/system/kernel.ld" \
+	-Wl,--build-id=none "$tests/aarch64/system"/{boot.S,pmu.c} "$tests/minilib/printf.c" \
+	-o "$dir/pmu-arm64"
+for cpu in cortex-a57 max; do
+	timeout 120 "$binary" -machine virt -cpu "$cpu" -icount 'shift=0,sleep=off' \
+		-nic none -display none -serial none -monitor none \
+		-chardev "file,id=output,path=$dir/$cpu" \
+		-semihosting-config 'enable=on,target=native,chardev=output' \
+		-kernel "$dir/pmu-arm64" < /dev/null > "$dir/$cpu.log" 2>&1 ||
+		die "$(cat "$dir/$cpu" "$dir/$cpu.log")"
+done
 echo "the emulated performance counters are exact, twice the same"
