@@ -13,12 +13,12 @@ out=$tree/out-$arch
 use_arch "$arch"
 need make rsync "${compiler[@]}" gcc libc6-dev=/usr/include/stdio.h
 libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
-flags=(USERLDFLAGS=-static)
+flags=(USERCFLAGS="${selftest_cflags:-}" USERLDFLAGS=-static)
 # For libbpf and bpftool, where the series has a test that needs them.
 bpf=$tree/tools/testing/selftests/perf_events/alt_period_bpf.bpf.c
 if [ -e "$bpf" ] && [ -e "$libraries/usr/include/libelf.h" ]; then
 	need clang libelf-dev=/usr/include/gelf.h zlib1g-dev=/usr/include/zlib.h
-	flags=(USERCFLAGS="-I$libraries/usr/include -I$libraries/usr/include/$multiarch"
+	flags=(USERCFLAGS="${selftest_cflags:-} -I$libraries/usr/include -I$libraries/usr/include/$multiarch"
 		USERLDFLAGS="-static -L$libraries/usr/lib/$multiarch")
 fi
 key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
