@@ -30,8 +30,9 @@ step()			# NAME COMMAND...
 	mkdir -p "$LOGS"
 	[ ! -t 2 ] || printf '==> %s ...\r' "$name" >&2
 	# In a subshell of its own, not in a condition: "set -e" holds in COMMAND.
+	# Two steps of one name share a directory: the second one waits.
 	set +e
-	(set -e; "$@") > "$log" 2>&1 < /dev/null
+	(flock 9; exec > "$log" 2>&1 < /dev/null; set -e; "$@" 9>&-) 9> "${log%.log}.lock"
 	status=$?
 	set -e
 	if [ $status != 0 ]; then
