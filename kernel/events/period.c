@@ -206,6 +206,7 @@ void __perf_event_end_kept_interval(struct perf_event *event)
 		return;
 
 	varying->kept = false;
+	perf_event_split_next_interval(event);
 	varying->overrun--;
 	local64_dec(&event->hw.period_left);
 }
@@ -267,6 +268,20 @@ void perf_event_split_interval(struct perf_event *event)
 		event->hw.varying->stopped = true;
 }
 
+/**
+ * perf_event_split_next_interval - move the mark of a stop to the next interval
+ * @event: a varying event
+ *
+ * For an event that was stopped when its interval was over.
+ */
+void perf_event_split_next_interval(struct perf_event *event)
+{
+	struct perf_varying_period *varying = event->hw.varying;
+
+	varying->stopped_before = varying->stopped;
+	varying->stopped = false;
+}
+
 static u64 perf_event_switches(void)
 {
 	return nr_context_switches_cpu(raw_smp_processor_id());
@@ -277,7 +292,8 @@ static u64 perf_event_switches(void)
  * @event: a varying event
  *
  * A window of a CPU is split if tasks were switched in it. Those of a task are
- * not: its events do not count while another one runs.
+ * not: its events do not count while another one runs. The scheduler counts
+ * a switch before it switches, so that the task tells as well.
  *
  * Return: PERF_RECORD_MISC_ALT_* flags.
  */
@@ -289,7 +305,8 @@ u16 perf_event_interval_misc(struct perf_event *event)
 		return 0;
 
 	if (varying->stopped || (!(event->attach_state & PERF_ATTACH_TASK) &&
-				 varying->switches != perf_event_switches()))
+				 (varying->task != current ||
+				  varying->switches != perf_event_switches())))
 		return varying->misc | PERF_RECORD_MISC_ALT_SPLIT;
 
 	return varying->misc;
@@ -349,7 +366,9 @@ s64 __perf_event_next_interval(struct perf_event *event, s64 left)
 	varying->overrun -= left;
 	varying->kept = false;
 	varying->last_misc = perf_event_interval_misc(event);
-	varying->stopped = false;
+	varying->stopped = varying->stopped_before;
+	varying->stopped_before = false;
+	varying->task = current;
 	varying->switches = perf_event_switches();
 
 	if (varying->next) {

@@ -52,6 +52,13 @@ FIXTURE_VARIANT_ADD(hw, cycles)
 	.alt_period = 300,
 };
 
+FIXTURE_VARIANT_ADD(hw, instructions)
+{
+	.config = PERF_COUNT_HW_INSTRUCTIONS,
+	.period = 799700,
+	.alt_period = 300,
+};
+
 FIXTURE_SETUP(hw)
 {
 	struct event *event = &self->event;
