@@ -299,7 +299,8 @@ static void do_period(struct event *e)
 	if (!e->attr.sample_period || !value)
 		expected = EINVAL;
 	else if (attr.freq)
-		expected = value == 1 ? 0 : -1;	/* depends on the sysctl */
+		/* The sysctl is one or more, and limits the samples of the rounds. */
+		expected = value == 1 && !attr.alt_sample_period ? 0 : -1;
 	else if (e->attr.freq)
 		expected = -1;			/* depends on the limited jitter */
 	else if (value >> 63 || (varying && breaks_rules(&attr)) ||

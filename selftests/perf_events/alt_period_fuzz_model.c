@@ -240,7 +240,7 @@ void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int 
 	 * The limit of the frequency, times the samples of a round, is a sysctl that the
 	 * kernel lowers by itself.
 	 */
-	if (attr->freq && (attr->sample_freq > 1 || attr->alt_sample_count > 1) &&
+	if (attr->freq && (attr->sample_freq > 1 || attr->alt_sample_period) &&
 	    (err == EINVAL || twin == EINVAL))
 		return;
 	/* Drivers may check in any order whether they can do this, and the lengths. */
