@@ -130,5 +130,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs periods fuzz cost throttled drivers qemu bisect import export check mail \
-	lint cache clean-cache clean
+.PHONY: help demo test shell archs periods fuzz cost throttled drivers qemu bisect import \
+	export check mail lint cache clean-cache clean
