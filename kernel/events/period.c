@@ -124,17 +124,6 @@ u64 perf_event_round_count(struct perf_event *event)
 }
 
 /**
- * perf_event_move_count - follow a change of the count
- * @event: an event, varying or not
- * @count: what was added to the count, or subtracted, but was not counted
- */
-void perf_event_move_count(struct perf_event *event, s64 count)
-{
-	if (event->hw.varying)
-		event->hw.varying->freq_count += count;
-}
-
-/**
  * perf_event_restart_period - begin a new round with a long interval
  * @event: a sampling event, varying or not, its counter stopped
  *

@@ -129,6 +129,33 @@ TEST_F(abi, requests)
 	}
 }
 
+/* Each window of a round counts, when it is opened and when the frequency is changed. */
+TEST_F(abi, maximum_of_the_frequency)
+{
+	int limit = read_number("/proc/sys/kernel/perf_event_max_sample_rate");
+	struct perf_event_attr *attr = &self->attr;
+
+	ASSERT_LT(100, limit);
+	attr->freq = 1;
+	attr->alt_sample_period = 10;
+	for (__u32 windows = 0; windows <= 9; windows++) {
+		__u64 frequency = limit / ((windows ?: 1) + 1);
+		int fd;
+
+		attr->alt_sample_count = windows;
+		attr->sample_freq = frequency + 1;
+		EXPECT_EQ(EINVAL, try_attr(attr)) TH_LOG("%u windows", windows);
+		attr->sample_freq = frequency;
+		fd = perf_event_open(attr, 0, -1, -1);
+		ASSERT_LE(0, fd) TH_LOG("%u windows", windows);
+		EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &frequency));
+		frequency++;
+		EXPECT_EQ(-1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &frequency));
+		EXPECT_EQ(EINVAL, errno);
+		close(fd);
+	}
+}
+
 /* The timer of the clock events has no shorter periods than 10 us. */
 TEST_F(abi, minimum_of_the_pmu)
 {

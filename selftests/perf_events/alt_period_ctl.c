@@ -160,4 +160,116 @@ static void test_disable_and_enable(struct __test_metadata *_metadata, struct ev
 
 TEST_WINDOWS_ALL(disable_and_enable, 30)
 
+/* Returns true if the event was disabled in an interval, or, with @edge, at its ends. */
+static bool disabled_in(const __u64 *counts, size_t nr, __u64 begin, __u64 end, bool edge)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (counts[i] > begin && counts[i] < end)
+			return true;
+		if (edge && (counts[i] == begin || counts[i] == end))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An event of a CPU that is disabled in a window does not see what runs until it is
+ * enabled: the window is marked. That of a task is not, for the task knows what it did.
+ * The rest of the window is counted in either case.
+ */
+static void check_split_by_disable(struct __test_metadata *_metadata, struct event *event,
+				   size_t steps, bool cpu)
+{
+	enum { TIMES = 2000 };
+	size_t windows = 0, split = 0, nr = 0;
+	__u64 *disabled, counts[2];
+
+	disabled = calloc(TIMES, sizeof(*disabled));
+	ASSERT_NE(NULL, disabled);
+	event->attr.context_switch = cpu;
+	ASSERT_TRUE(pin_to_cpu());
+	event->fd = perf_event_open(&event->attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1, -1);
+	if (event->fd < 0 && cpu)
+		SKIP(return, "no events of a CPU: %s", strerror(errno));
+	ASSERT_LE(0, event->fd);
+	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	while (nr < TIMES && event->nr_samples < 2 * ROUNDS) {
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+		/* Not in step with the windows. */
+		for (size_t i = 0; i < steps * (1 + nr % 7); i++)
+			event->work();
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
+		ASSERT_EQ(sizeof(counts), read(event->fd, counts, sizeof(counts)));
+		disabled[nr++] = counts[1];
+		event->work();
+		collect(event);
+	}
+	for (size_t i = 1; i < event->nr_samples; i++) {
+		struct sample *s = &event->samples[i];
+		__u64 begin = s[-1].count[0], end = s->count[0];
+
+		if (!s->window)
+			continue;
+		windows++;
+		split += s->split;
+		if (cpu && disabled_in(disabled, nr, begin, end, false)) {
+			ASSERT_TRUE(s->split)
+				TH_LOG("sample %zu: disabled, not split", i);
+		}
+		if (s->split) {
+			ASSERT_TRUE(s->gaps != s[-1].gaps ||
+				    (cpu && disabled_in(disabled, nr, begin, end, true)))
+				TH_LOG("sample %zu: split, not disabled", i);
+		}
+		s->split = false;
+	}
+	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+	ksft_print_msg("%s: disabled %zu times, %zu windows, %zu split\n",
+		       cpu ? "of a CPU" : "of a task", nr, windows, split);
+	ASSERT_LT(20, windows);
+	if (cpu) {
+		ASSERT_LT(0, split);
+		ASSERT_GT(windows, split);
+	}
+	free(disabled);
+	event_close(event);
+}
+
+static void test_split_by_disable(struct __test_metadata *_metadata, struct event *event,
+				  size_t steps)
+{
+	check_split_by_disable(_metadata, event, steps, false);
+	check_split_by_disable(_metadata, event, steps, true);
+}
+
+TEST_F(sw, split_by_disable)
+{
+	if (use_windows(_metadata, &self->event))
+		test_split_by_disable(_metadata, &self->event, 1);
+}
+
+TEST_F(breakpoint, split_by_disable)
+{
+	if (use_windows(_metadata, &self->event))
+		test_split_by_disable(_metadata, &self->event, 4);
+}
+
+TEST_F(hw, split_by_disable)
+{
+	if (!use_windows(_metadata, &self->event))
+		return;
+	self->event.attr.sample_period = 7000;
+	self->event.attr.alt_sample_period = 1500;
+	test_split_by_disable(_metadata, &self->event, 1);
+}
+
+TEST_F(clock, split_by_disable)
+{
+	if (!use_windows(_metadata, &self->event))
+		return;
+	self->event.attr.sample_period = 30000;
+	self->event.attr.alt_sample_period = 10000;
+	test_split_by_disable(_metadata, &self->event, 10);
+}
+
 TEST_HARNESS_MAIN

@@ -36,7 +36,7 @@ enum kind {
 struct history {
 	__u64 id;
 	enum kind kind;
-	__u64 sample_type;
+	struct perf_event_attr attr;	/* as opened */
 	bool freq, alternating;
 	__u64 alt_min, alt_max;
 	__u32 jitter, count;

@@ -117,8 +117,8 @@ const char *show(const struct perf_event_attr *attr)
 	static char text[256];
 
 	snprintf(text, sizeof(text),
-		 "type %u config %llx %s %llu jitter %u alt %llu jitter %u count %u size %u",
-		 attr->type, attr->config,
+		 "type %u config %llx precise %u %s %llu jitter %u alt %llu jitter %u count %u size %u",
+		 attr->type, attr->config, attr->precise_ip,
 		 attr->freq ? "freq" : "period", attr->sample_period,
 		 attr->sample_jitter, attr->alt_sample_period,
 		 attr->alt_sample_jitter, attr->alt_sample_count, attr->size);

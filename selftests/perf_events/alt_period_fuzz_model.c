@@ -63,7 +63,7 @@ void add_history(struct event *e)
 	memset(h, 0, sizeof(*h));
 	h->id = e->id;
 	h->kind = e->kind;
-	h->sample_type = attr->sample_type;
+	h->attr = *attr;
 	h->freq = attr->freq;
 	h->alternating = attr->alt_sample_period;
 	h->alt_min = attr->alt_sample_period - attr->alt_sample_jitter / 2;
@@ -87,22 +87,19 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 	bool ok = h->nr_lengths > MAX_LENGTHS;
 
 	if ((header->misc & PERF_RECORD_MISC_ALT_SPLIT) && !window)
-		complain("%s: a long interval is split", kind_names[h->kind]);
+		complain("event %llu: a long interval is split: %s", h->id, show(&h->attr));
 	if (window)
 		fuzz.stats[h->kind].windows++;
 	else
 		fuzz.stats[h->kind].longs++;
 
 	if (window && !h->alternating) {
-		complain("%s without windows has one, of %llu", kind_names[h->kind],
-			 label);
+		complain("event %llu has a window of %llu: %s", h->id, label, show(&h->attr));
 		return;
 	}
 
 	if (labelled && window && (label < h->alt_min || label > h->alt_max))
-		complain("%s: window of %llu, not of %llu to %llu", kind_names[h->kind],
-			 label, h->alt_min,
-			 h->alt_max);
+		complain("event %llu: window of %llu: %s", h->id, label, show(&h->attr));
 	/* The label of an ordinary event means something else, or is not exact. */
 	if (labelled && !window && !h->freq && (h->alternating || h->jitter)) {
 		for (unsigned int i = 0; i < h->nr_lengths && !ok; i++) {
@@ -111,9 +108,8 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 			ok = label >= min && label <= min + h->jitter;
 		}
 		if (!ok)
-			complain("%s: long interval of %llu, not of %llu jitter %u",
-				 kind_names[h->kind], label,
-				 h->lengths[h->nr_lengths - 1], h->jitter);
+			complain("event %llu: long interval of %llu, not of %llu: %s", h->id, label,
+				 h->lengths[h->nr_lengths - 1], show(&h->attr));
 	}
 
 	if (!h->in_sequence || h->restarts || fuzz.out_of_sequence)
@@ -130,9 +126,9 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 	if (!window && h->excludes)
 		h->next = 0;
 	if (window != !!h->next) {
-		complain("%s (event %llu): %s instead of interval %lld of 0 to %u",
-			 kind_names[h->kind], h->id,
-			 window ? "window" : "long interval", h->next, h->count);
+		complain("event %llu: %s instead of interval %lld of 0 to %u: %s", h->id,
+			 window ? "window" : "long interval", h->next, h->count,
+			 show(&h->attr));
 		h->next = -1;
 		return;
 	}
@@ -150,11 +146,11 @@ static void read_sample(struct event *e, const struct perf_event_header *header,
 			 ring_u64(&e->ring, at) : e->id);
 	if (!h)
 		return;
-	if (h->sample_type & PERF_SAMPLE_PERIOD) {
-		at += 8 * __builtin_popcountll(h->sample_type & BEFORE_PERIOD);
+	if (h->attr.sample_type & PERF_SAMPLE_PERIOD) {
+		at += 8 * __builtin_popcountll(h->attr.sample_type & BEFORE_PERIOD);
 		label = ring_u64(&e->ring, at);
 	}
-	check_sample(h, header, label, h->sample_type & PERF_SAMPLE_PERIOD);
+	check_sample(h, header, label, h->attr.sample_type & PERF_SAMPLE_PERIOD);
 }
 
 /* Reads the ring of an event, and checks its samples. */

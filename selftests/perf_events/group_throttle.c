@@ -8,6 +8,7 @@
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,6 +29,7 @@ struct event {
 	int fd;
 	struct perf_event_mmap_page *page;
 	uint64_t samples, throttled, unthrottled;
+	uint64_t throttled_at, throttled_ns;	/* of those that are over */
 };
 
 static size_t ring_size(void)
@@ -44,12 +46,23 @@ static void drain(struct event *event)
 	uint64_t tail = event->page->data_tail;
 
 	while (tail < head) {
-		/* Records are multiples of eight bytes: a header is never in two parts. */
+		/* Records are multiples of eight bytes: no field is in two parts. */
 		struct perf_event_header *header = (void *)(data + (tail & mask));
+		uint64_t *time = (void *)(data + ((tail + sizeof(*header)) & mask));
 
-		event->samples += header->type == PERF_RECORD_SAMPLE;
-		event->throttled += header->type == PERF_RECORD_THROTTLE;
-		event->unthrottled += header->type == PERF_RECORD_UNTHROTTLE;
+		switch (header->type) {
+		case PERF_RECORD_SAMPLE:
+			event->samples++;
+			break;
+		case PERF_RECORD_THROTTLE:
+			event->throttled++;
+			event->throttled_at = *time;
+			break;
+		case PERF_RECORD_UNTHROTTLE:
+			event->unthrottled++;
+			event->throttled_ns += *time - event->throttled_at;
+			break;
+		}
 		tail += header->size;
 	}
 	__atomic_store_n(&event->page->data_tail, tail, __ATOMIC_RELEASE);
@@ -241,6 +254,127 @@ TEST_F(group, of_a_cpu)
 	check_group(_metadata, self->events, variant, true);
 }
 
+/* Buffers that several events of a group share */
+#define SHARING	3
+
+FIXTURE(buffers)
+{
+	struct event events[SHARING];
+};
+
+FIXTURE_VARIANT(buffers)
+{
+	int output[SHARING];		/* the event whose buffer it writes to */
+	bool counting[SHARING];		/* it takes no samples */
+	bool disabled[SHARING];		/* the leader is enabled in the end */
+};
+
+FIXTURE_VARIANT_ADD(buffers, of_the_leader)
+{
+	.output = { 0, 0, 0 },
+};
+
+FIXTURE_VARIANT_ADD(buffers, of_the_leader_and_a_member)
+{
+	.output = { 0, 0, 2 },
+};
+
+FIXTURE_VARIANT_ADD(buffers, of_two_members)
+{
+	.output = { 0, 1, 1 },
+};
+
+/* The buffer belongs to a member that is not throttled itself. */
+FIXTURE_VARIANT_ADD(buffers, of_a_counting_member)
+{
+	.output = { 0, 1, 1 },
+	.counting = { false, true, false },
+};
+
+FIXTURE_VARIANT_ADD(buffers, of_a_disabled_member)
+{
+	.output = { 0, 1, 1 },
+	.disabled = { false, true, false },
+};
+
+FIXTURE_SETUP(buffers)
+{
+	for (int i = 0; i < SHARING; i++)
+		self->events[i] = (struct event){ .fd = -1, .page = MAP_FAILED };
+}
+
+FIXTURE_TEARDOWN(buffers)
+{
+	for (int i = SHARING - 1; i >= 0; i--) {
+		if (self->events[i].page != MAP_FAILED)
+			munmap(self->events[i].page, ring_size());
+		if (self->events[i].fd >= 0)
+			close(self->events[i].fd);
+	}
+}
+
+/* Each buffer tells it once, however many events write to it. */
+TEST_F(buffers, tell_once)
+{
+	uint64_t end;
+
+	ASSERT_TRUE(pin_to_this_cpu());
+	for (int i = 0; i < SHARING; i++) {
+		struct event *event = &self->events[i];
+		struct perf_event_attr attr = {
+			.size = sizeof(attr),
+			.type = PERF_TYPE_HARDWARE,
+			.config = i ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES,
+			.sample_period = variant->counting[i] ? 0 : 2000 + 1000 * i,
+			.sample_type = PERF_SAMPLE_IP,
+			.disabled = !i || variant->disabled[i],
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+			.wakeup_events = 1U << 31,
+		};
+
+		event->fd = perf_event_open(&attr, 0, -1, i ? self->events[0].fd : -1);
+		if (event->fd < 0)
+			SKIP(return, "no such group: %s", strerror(errno));
+		if (variant->output[i] != i) {
+			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT,
+					   self->events[variant->output[i]].fd));
+			continue;
+		}
+		event->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+				   event->fd, 0);
+		ASSERT_NE(MAP_FAILED, event->page);
+	}
+
+	ASSERT_EQ(0, ioctl(self->events[0].fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
+		spin(10000);
+		for (int i = 0; i < SHARING; i++) {
+			if (self->events[i].page != MAP_FAILED)
+				drain(&self->events[i]);
+		}
+	}
+	ASSERT_EQ(0, ioctl(self->events[0].fd, PERF_EVENT_IOC_DISABLE, 0));
+
+	for (int i = 0; i < SHARING; i++) {
+		struct event *event = &self->events[i];
+
+		if (event->page == MAP_FAILED)
+			continue;
+		drain(event);
+		ksft_print_msg("buffer %d: %llu samples, throttled %llu times\n", i,
+			       (unsigned long long)event->samples,
+			       (unsigned long long)event->throttled);
+		EXPECT_LT(0, event->samples);
+		EXPECT_EQ(self->events[0].throttled, event->throttled) TH_LOG("buffer %d", i);
+		EXPECT_EQ(self->events[0].unthrottled, event->unthrottled) TH_LOG("buffer %d", i);
+	}
+	/* The group can be disabled while it is throttled. */
+	EXPECT_LE(self->events[0].throttled - self->events[0].unthrottled, 1);
+	if (!self->events[0].throttled)
+		SKIP(return, "this machine does not throttle the group");
+}
+
 FIXTURE(clock)
 {
 	int leader, clock;
@@ -250,16 +384,31 @@ FIXTURE(clock)
 FIXTURE_VARIANT(clock)
 {
 	uint64_t config;
+	uint64_t sample_type;		/* of the leader */
 };
 
 FIXTURE_VARIANT_ADD(clock, cpu_clock)
 {
 	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.sample_type = PERF_SAMPLE_READ,
 };
 
 FIXTURE_VARIANT_ADD(clock, task_clock)
 {
 	.config = PERF_COUNT_SW_TASK_CLOCK,
+	.sample_type = PERF_SAMPLE_READ,
+};
+
+FIXTURE_VARIANT_ADD(clock, unread_cpu_clock)
+{
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.sample_type = PERF_SAMPLE_IP,
+};
+
+FIXTURE_VARIANT_ADD(clock, unread_task_clock)
+{
+	.config = PERF_COUNT_SW_TASK_CLOCK,
+	.sample_type = PERF_SAMPLE_IP,
 };
 
 FIXTURE_SETUP(clock)
@@ -280,8 +429,8 @@ FIXTURE_TEARDOWN(clock)
 }
 
 /*
- * The samples of the leader read the clock. It must not count more time than the event
- * was enabled, nor lose what passes between the samples.
+ * The clock counts while the group does, whether it is read in between, by samples of the
+ * leader and by read(2), or not: not while it is throttled, and all the rest.
  */
 TEST_F(clock, counts_time_once)
 {
@@ -290,7 +439,7 @@ TEST_F(clock, counts_time_once)
 		.type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.sample_period = 2000,
-		.sample_type = PERF_SAMPLE_READ,
+		.sample_type = variant->sample_type,
 		.read_format = PERF_FORMAT_GROUP,
 		.disabled = 1,
 		.exclude_kernel = 1,
@@ -307,7 +456,7 @@ TEST_F(clock, counts_time_once)
 	};
 	struct { uint64_t value, enabled; } total;
 	struct event event = {};
-	uint64_t end;
+	uint64_t begin, end, running, slack;
 
 	ASSERT_TRUE(pin_to_this_cpu());
 	self->leader = perf_event_open(&leader, 0, -1, -1);
@@ -319,21 +468,38 @@ TEST_F(clock, counts_time_once)
 	ASSERT_LE(0, self->clock);
 	event.page = self->page;
 
+	begin = now_ns();
 	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_ENABLE, 0));
-	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event))
+	/* Until it is not throttled: the end of that would not be known. */
+	for (end = now_ns() + SLOTS * SLOT_NS;
+	     now_ns() < end || event.throttled != event.unthrottled; drain(&event)) {
 		spin(10000);
+		/* Also while the group is throttled: it does not go on then. */
+		if (variant->sample_type == PERF_SAMPLE_READ) {
+			ASSERT_EQ(sizeof(total),
+				  read(self->clock, &total, sizeof(total)));
+		}
+	}
 	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_DISABLE, 0));
+	end = now_ns();
 	drain(&event);
 	if (!event.throttled)
 		SKIP(return, "this machine does not throttle the group");
 
 	ASSERT_EQ(sizeof(total), read(self->clock, &total, sizeof(total)));
-	ksft_print_msg("counted %llu of %llu ns, throttled %llu times\n",
+	ksft_print_msg("counted %llu of %llu ns, throttled %llu times, for %llu ns\n",
 		       (unsigned long long)total.value, (unsigned long long)total.enabled,
-		       (unsigned long long)event.throttled);
-	EXPECT_LE(total.value, total.enabled);
-	/* Throttled events wait for the tick: 1 to 10 ms of each time. */
-	EXPECT_LT(0, total.value);
+		       (unsigned long long)event.throttled,
+		       (unsigned long long)event.throttled_ns);
+	ASSERT_EQ(event.throttled, event.unthrottled);
+	ASSERT_LT(event.throttled_ns, total.enabled);
+	running = total.enabled - event.throttled_ns;
+	/* The clock is not the first of the group that stops and starts. */
+	slack = total.enabled / 50;
+	EXPECT_LT(running - slack, total.value);
+	/* Some of the throttled time may have been that of another task. */
+	slack += end - begin - total.enabled;
+	EXPECT_GT(running + slack, total.value);
 }
 
 TEST_HARNESS_MAIN

@@ -33,6 +33,17 @@ static inline int read_number(const char *path)
 	return number;
 }
 
+/* Returns false if the file cannot be written. */
+static inline bool write_number(const char *path, int number)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return false;
+	fprintf(file, "%d\n", number);
+	return !fclose(file);
+}
+
 /* Reads a list of CPUs in sysfs, "0-3,5". Returns false if there is no such file. */
 static inline bool read_cpus(const char *path, cpu_set_t *set)
 {
