@@ -17,13 +17,17 @@ aarch64)
 	need libfdt-dev=/usr/include/libfdt.h
 	options=(--enable-fdt=system)
 	config=(CONFIG_ARM_VIRT=y CONFIG_VIRTIO_SERIAL=y) ;;
+ppc64)
+	need libfdt-dev=/usr/include/libfdt.h qemu-system-data=/usr/share/qemu/slof.bin
+	options=(--enable-fdt=system)
+	config=(CONFIG_PSERIES=y CONFIG_VIRTIO_PCI=y CONFIG_VIRTIO_SERIAL=y) ;;
 x86_64)
 	# The firmware is that of Debian's QEMU.
 	need qemu-system-data=/usr/share/qemu seabios=/usr/share/seabios/bios-256k.bin
 	options=(--disable-fdt)
 	config=(CONFIG_I440FX=y CONFIG_ISA_DEBUG=y) ;;
 *)
-	die "no target '$target': aarch64, x86_64" ;;
+	die "no target '$target': aarch64, ppc64, x86_64" ;;
 esac
 "$TOP/scripts/series/import.sh" qemu
 
@@ -35,13 +39,13 @@ devices=$QEMU/configs/devices/$target-softmmu/bench.mak
 
 build()
 {
-	local meson
+	local meson exclude
 
 	meson=$("$TOP/scripts/build/meson.sh")
 	export PATH=$meson/usr/bin:$PATH PYTHONPATH=$meson/usr/lib/python3/dist-packages
 	printf '%s\n' "${config[@]}" > "$devices"
-	grep -qxF "${devices#"$QEMU"}" "$QEMU/.git/info/exclude" ||
-		echo "${devices#"$QEMU"}" >> "$QEMU/.git/info/exclude"
+	exclude=$(git -C "$QEMU" rev-parse --path-format=absolute --git-path info/exclude)
+	grep -qxF "${devices#"$QEMU"}" "$exclude" || echo "${devices#"$QEMU"}" >> "$exclude"
 	mkdir -p "$out"
 	cd "$out"
 	[ -e build.ninja ] || ../configure --cc='ccache gcc' --python=/usr/bin/python3 \

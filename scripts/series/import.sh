@@ -17,7 +17,7 @@ read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
 [ -n "$commit" ] || die "no base"
 key=$(series_key "$commit" "$patches")
 
-if [ ! -d "$tree/.git" ]; then
+if [ ! -e "$tree/.git" ]; then
 	say "checking out the base in $tree"
 	mkdir -p "$(dirname "$tree")"
 	rm -rf "$tree.tmp"
