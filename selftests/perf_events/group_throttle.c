@@ -375,6 +375,58 @@ TEST_F(buffers, tell_once)
 		SKIP(return, "this machine does not throttle the group");
 }
 
+/*
+ * A member that is enabled while its group is throttled runs, and is not started again
+ * with the others. The kernel warns if it is.
+ */
+TEST(enabled_member)
+{
+	struct event events[2], *leader = &events[0], *member = &events[1];
+	uint64_t end;
+
+	ASSERT_TRUE(pin_to_this_cpu());
+	for (int i = 0; i < 2; i++) {
+		struct event *event = &events[i];
+		struct perf_event_attr attr = {
+			.size = sizeof(attr),
+			.type = PERF_TYPE_HARDWARE,
+			.config = i ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES,
+			/* The member alone is not throttled. */
+			.sample_period = i ? 50000000 : 2000,
+			.sample_type = PERF_SAMPLE_IP,
+			.disabled = 1,
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+			.wakeup_events = 1U << 31,
+		};
+
+		*event = (struct event){};
+		event->fd = perf_event_open(&attr, 0, -1, i ? leader->fd : -1);
+		if (event->fd < 0)
+			SKIP(return, "no such group: %s", strerror(errno));
+		event->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+				   event->fd, 0);
+		ASSERT_NE(MAP_FAILED, event->page);
+	}
+
+	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
+		ASSERT_EQ(0, ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0));
+		spin(10000);
+		ASSERT_EQ(0, ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0));
+		drain(leader);
+	}
+	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0));
+	drain(leader);
+	ksft_print_msg("%llu samples, throttled %llu times\n",
+		       (unsigned long long)leader->samples,
+		       (unsigned long long)leader->throttled);
+	EXPECT_LT(0, leader->samples);
+	EXPECT_LE(leader->throttled - leader->unthrottled, 1);
+	if (!leader->throttled)
+		SKIP(return, "this machine does not throttle the group");
+}
+
 FIXTURE(clock)
 {
 	int leader, clock;

@@ -28,19 +28,25 @@ check_shares() {
 	if perf test -w fnmix list | awk -F '[ ,]' '
 		NR == FNR && $1 != "empty" { insns["fnmix_" $1] = $2; sum += $2 }
 		NR == FNR { next }
-		FNR == 1 { for (i = 1; i <= NF; i++) if ($i == "%I") col = i; next }
-		$1 in insns { share[$1] = $col }
+		FNR == 1 { FS = " *, *"; $0 = $0 }
+		/^# Overhead/ { for (i = 1; i <= NF; i++) if ($i == "%I") col = i }
+		/^#/ { next }
+		{ name = $NF; sub(/^\[.\] /, "", name); sub(/ +$/, "", name); time += $1 }
+		name in insns { share[name] = $col; cpi[name] = $2 }
 		END {
-			if (!sum)
+			if (!sum || !col)
 				exit 1
 			for (name in insns) {
 				want = 100 * insns[name] / sum
-				missing = !(name in share)
 				diff = share[name] - want
-				if (missing || diff > 2 || diff < -2) {
+				if (!(name in share) || diff > 2 || diff < -2 || cpi[name] <= 0) {
 					print name ": " share[name] "%, expected " want "%"
 					bad = 1
 				}
+			}
+			if (time < 99.5 || time > 100.5) {
+				print "all have " time "% of the time"
+				bad = 1
 			}
 			exit bad
 		}' - "${out}"
@@ -102,13 +108,38 @@ test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period
 test_windows
 
+# test_own_options: an option of fnstat can stand after one of perf record
+test_own_options() {
+	if perf fnstat record -o "${data}" -c 20011 -q -w 0 --no-buildid \
+		perf test -w fnmix 100 -c 5 2> "${log}"
+	then
+		fail "Options of the workload are left to it"
+	elif perf fnstat record -o "${data}" -q --window 0 -c 20011 \
+		perf test -w fnmix 100 2> "${log}" &&
+	     perf evlist -v -i "${data}" | grep -q "cycles/period=20011/"
+	then
+		pass "Options at any place"
+	else
+		fail "Options at any place"
+	fi
+}
+test_own_options
+
 perf record -e cycles/period=20011/u -o "${data}" true > /dev/null 2>&1
 test_refused "samples without a group" -i "${data}"
 
-perf record -e '{instructions/period=20011/,branches}:uS' -o "${data}" \
-	true > /dev/null 2>&1 || perf record -e '{instructions/period=20011/,page-faults}:uS' \
-	-o "${data}" true > /dev/null 2>&1
-test_refused "a group without cycles" -i "${data}"
+# A group without the event of a metric has no column of it.
+perf record -e '{instructions/period=20011/,page-faults}:uS' -o "${data}" \
+	perf test -w fnmix 100 > /dev/null 2>&1
+if perf fnstat report -i "${data}" -x, 2> "${log}" | awk -F ' *, *' '
+	/^# Overhead/ { for (i = 1; i <= NF; i++) if ($i == "CPI") bad = 1; seen = 1 }
+	END { exit bad || !seen }'
+then
+	pass "No metrics without their events"
+else
+	fail "No metrics without their events"
+fi
+test_refused "an unknown metric" -i "${data}" -M no-such-metric
 
 : > "${data}"
 test_refused "an empty file" -i "${data}"

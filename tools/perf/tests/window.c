@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Test the tracker of windows and their estimates with samples that are made by hand. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <internal/evsel.h>
+
+#include "debug.h"
+#include "evlist.h"
+#include "evsel.h"
+#include "parse-events.h"
+#include "sample.h"
+#include "tests.h"
+#include "thread.h"
+#include "window.h"
+#include "window-stats.h"
+
+#define CYCLES_ID	100
+#define INSTRUCTIONS_ID	101
+
+struct fixture {
+	struct evlist		*evlist;
+	struct evsel		*cycles;
+	struct evsel		*instructions;
+	struct window_tracker	*tracker;
+	struct thread		*threads[2];
+};
+
+/* What a sample says, and what the tracker is to say of it. */
+struct step {
+	bool		window;
+	bool		split;
+	int		thread;
+	u64		period;
+	u64		cycles;
+	u64		instructions;
+	u64		lost;
+	u64		not_running;
+	/* Before the sample. */
+	bool		unthrottle;
+	bool		lost_records;
+	bool		exit;
+	/* Expected. */
+	bool		begins;
+	bool		ends;
+	unsigned int	problems;
+	unsigned int	index;
+	u64		weight;
+	u64		deltas[2];
+};
+
+static void fixture__exit(struct fixture *f)
+{
+	window_tracker__delete(f->tracker);
+	for (size_t i = 0; i < ARRAY_SIZE(f->threads); i++)
+		thread__put(f->threads[i]);
+	evlist__put(f->evlist);
+}
+
+static int fixture__init(struct fixture *f)
+{
+	struct parse_events_error err;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	f->evlist = evlist__new();
+	TEST_ASSERT_VAL("no memory", f->evlist);
+	parse_events_error__init(&err);
+	ret = parse_events(f->evlist, "{cycles,instructions}", &err);
+	parse_events_error__exit(&err);
+	TEST_ASSERT_EQUAL("parse_events() failed", ret, 0);
+	f->cycles = evlist__first(f->evlist);
+	f->instructions = evsel__next(f->cycles);
+	TEST_ASSERT_EQUAL("not a group", f->cycles->core.nr_members, 2);
+
+	f->cycles->core.attr.sample_period = 1000;
+	f->cycles->core.attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_PERIOD;
+	f->cycles->core.attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+					   PERF_FORMAT_LOST;
+	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&f->cycles->core, 1, 1), 0);
+	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&f->instructions->core, 1, 1), 0);
+	perf_evlist__id_add(&f->evlist->core, &f->cycles->core, 0, 0, CYCLES_ID);
+	perf_evlist__id_add(&f->evlist->core, &f->instructions->core, 0, 0, INSTRUCTIONS_ID);
+
+	for (size_t i = 0; i < ARRAY_SIZE(f->threads); i++) {
+		f->threads[i] = thread__new(10, 10 + i);
+		TEST_ASSERT_VAL("no memory", f->threads[i]);
+	}
+	f->tracker = window_tracker__new();
+	TEST_ASSERT_VAL("no memory", f->tracker);
+	return TEST_OK;
+}
+
+static int run_steps(struct fixture *f, const struct step *steps, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct step *s = &steps[i];
+		bool lost = f->cycles->core.attr.read_format & PERF_FORMAT_LOST;
+		u64 values[2][3] = { { s->cycles, CYCLES_ID, s->lost } };
+		u64 *second = lost ? values[1] : &values[0][2];
+		struct perf_sample sample = {
+			.evsel = f->cycles,
+			.tid = 10 + s->thread,
+			.period = s->period,
+			.misc = (s->window ? PERF_RECORD_MISC_ALT_WINDOW : 0) |
+				(s->split ? PERF_RECORD_MISC_ALT_SPLIT : 0),
+			.read = {
+				.time_enabled = 1000 + s->not_running,
+				.time_running = 1000,
+				.group = { .nr = 2, .values = (void *)values },
+			},
+		};
+		struct window window;
+
+		second[0] = s->instructions;
+		second[1] = INSTRUCTIONS_ID;
+		if (s->unthrottle)
+			window_tracker__unthrottle(f->tracker, CYCLES_ID);
+		if (s->lost_records)
+			window_tracker__lost(f->tracker);
+		if (s->exit)
+			window_tracker__exit_thread(f->tracker, 10 + s->thread);
+		TEST_ASSERT_EQUAL("window_tracker__add() failed",
+				  window_tracker__add(f->tracker, &sample,
+						      f->threads[s->thread], &window), 0);
+		pr_debug("step %zu: begins %d ends %d problems %#x index %u weight %llu counts %llu %llu\n",
+			 i, window.begins, window.ends, window.problems, window.index,
+			 (unsigned long long)window.weight,
+			 (unsigned long long)window.counts[0],
+			 (unsigned long long)window.counts[1]);
+		TEST_ASSERT_EQUAL("begins", window.begins, s->begins);
+		TEST_ASSERT_EQUAL("ends", window.ends, s->ends);
+		if (s->ends) {
+			TEST_ASSERT_EQUAL("problems", window.problems, s->problems);
+			TEST_ASSERT_EQUAL("index", window.index, s->index);
+			TEST_ASSERT_VAL("armed", window.armed == s->period);
+		}
+		if (s->begins)
+			TEST_ASSERT_VAL("weight", window.weight == s->weight);
+		if (!(s->problems & WINDOW_BACKWARDS)) {
+			TEST_ASSERT_VAL("cycles", window.counts[0] == s->deltas[0]);
+			TEST_ASSERT_VAL("instructions", window.counts[1] == s->deltas[1]);
+		}
+		TEST_ASSERT_EQUAL("whole", window.whole, !(s->problems & WINDOW_BACKWARDS));
+	}
+	return TEST_OK;
+}
+
+static int check_nr_streams(struct fixture *f, int nr)
+{
+	TEST_ASSERT_EQUAL("streams", (int)window_tracker__nr_streams(f->tracker), nr);
+	return TEST_OK;
+}
+
+static int test__window_rounds(struct test_suite *test __maybe_unused,
+			       int subtest __maybe_unused)
+{
+	static const struct step steps[] = {
+		/* Each round is a long interval and two windows. */
+		{ .period = 1000, .cycles = 1003, .instructions = 500,
+		  .begins = true, .weight = 1020, .deltas = { 1003, 500 } },
+		{ .window = true, .period = 10, .cycles = 1015, .instructions = 506,
+		  .ends = true, .index = 0, .deltas = { 12, 6 } },
+		{ .window = true, .period = 10, .cycles = 1025, .instructions = 507,
+		  .ends = true, .index = 1, .deltas = { 10, 1 } },
+		{ .period = 1000, .cycles = 2025, .instructions = 1000,
+		  .begins = true, .weight = 1020, .deltas = { 1000, 493 } },
+		/* The first window of this round is missing. */
+		{ .window = true, .period = 10, .cycles = 3600, .instructions = 1900,
+		  .ends = true, .problems = WINDOW_LENGTH, .deltas = { 1575, 900 } },
+		/* The next begins with a window: its long sample is missing. */
+		{ .window = true, .period = 10, .cycles = 3610, .instructions = 1905,
+		  .ends = true, .index = 1, .deltas = { 10, 5 } },
+		{ .window = true, .period = 10, .cycles = 4620, .instructions = 2905,
+		  .deltas = { 1010, 1000 } },
+		/* Too short. */
+		{ .period = 1000, .cycles = 5620, .instructions = 3000,
+		  .begins = true, .weight = 1020, .deltas = { 1000, 95 } },
+		{ .window = true, .period = 10, .cycles = 5629, .instructions = 3001,
+		  .ends = true, .problems = WINDOW_LENGTH, .deltas = { 9, 1 } },
+	};
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	f.cycles->core.attr.alt_sample_period = 10;
+	f.cycles->core.attr.alt_sample_count = 2;
+	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
+	fixture__exit(&f);
+	return ret;
+}
+
+static int test__window_problems(struct test_suite *test __maybe_unused,
+				 int subtest __maybe_unused)
+{
+	static const struct step steps[] = {
+		{ .period = 1000, .cycles = 1000, .instructions = 500,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 500 } },
+		{ .window = true, .period = 10, .cycles = 1010, .instructions = 505, .lost = 1,
+		  .ends = true, .problems = WINDOW_LOST, .deltas = { 10, 5 } },
+		{ .period = 1000, .cycles = 2010, .instructions = 1000, .lost = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 495 } },
+		/* Other events lost records, this one says that it did not. */
+		{ .window = true, .period = 10, .cycles = 2020, .instructions = 1005, .lost = 1,
+		  .lost_records = true, .ends = true, .deltas = { 10, 5 } },
+		{ .period = 1000, .cycles = 3020, .instructions = 1500, .lost = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 495 } },
+		{ .window = true, .split = true, .period = 10, .cycles = 3030,
+		  .instructions = 1505, .lost = 1, .ends = true, .problems = WINDOW_SPLIT,
+		  .deltas = { 10, 5 } },
+		{ .period = 1000, .cycles = 4030, .instructions = 2000, .lost = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 495 } },
+		{ .window = true, .period = 10, .cycles = 4040, .instructions = 1999, .lost = 1,
+		  .ends = true, .problems = WINDOW_BACKWARDS },
+		{ .period = 1000, .cycles = 5040, .instructions = 2500, .lost = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 501 } },
+		{ .window = true, .period = 10, .cycles = 5050, .instructions = 2505, .lost = 1,
+		  .not_running = 7, .ends = true, .problems = WINDOW_MULTIPLEXED,
+		  .deltas = { 10, 5 } },
+	};
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	f.cycles->core.attr.alt_sample_period = 10;
+	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
+	fixture__exit(&f);
+	return ret;
+}
+
+static int test__window_plain(struct test_suite *test __maybe_unused,
+			      int subtest __maybe_unused)
+{
+	static const struct step steps[] = {
+		/* Each sample ends a window and begins the next. */
+		{ .period = 1000, .cycles = 1000, .instructions = 500,
+		  .begins = true, .weight = 1000, .deltas = { 1000, 500 } },
+		{ .period = 1000, .cycles = 2000, .instructions = 1500,
+		  .begins = true, .weight = 1000, .ends = true, .deltas = { 1000, 1000 } },
+		{ .period = 1000, .cycles = 4000, .instructions = 2500,
+		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_LENGTH,
+		  .deltas = { 2000, 1000 } },
+		{ .period = 1000, .cycles = 5000, .instructions = 3000, .unthrottle = true,
+		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_SPLIT,
+		  .deltas = { 1000, 500 } },
+		{ .period = 1000, .cycles = 6000, .instructions = 3500, .lost_records = true,
+		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_LOST,
+		  .deltas = { 1000, 500 } },
+		/* The counts are those of a CPU: another thread goes on with them. */
+		{ .period = 1000, .cycles = 7000, .instructions = 4000, .thread = 1,
+		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_SPLIT,
+		  .deltas = { 1000, 500 } },
+	};
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	f.cycles->core.attr.read_format &= ~PERF_FORMAT_LOST;
+	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
+	if (!ret)
+		ret = check_nr_streams(&f, 1);
+	fixture__exit(&f);
+	return ret;
+}
+
+static int test__window_threads(struct test_suite *test __maybe_unused,
+				int subtest __maybe_unused)
+{
+	static const struct step steps[] = {
+		/* Each thread has counts of its own. */
+		{ .period = 1000, .cycles = 1000, .instructions = 500,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 500 } },
+		{ .period = 1000, .cycles = 1001, .instructions = 50, .thread = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1001, 50 } },
+		{ .window = true, .period = 10, .cycles = 1010, .instructions = 510,
+		  .ends = true, .deltas = { 10, 10 } },
+		{ .window = true, .period = 10, .cycles = 1011, .instructions = 52, .thread = 1,
+		  .ends = true, .deltas = { 10, 2 } },
+		/* A new thread has the TID of one that is gone. */
+		{ .period = 1000, .cycles = 1000, .instructions = 10, .thread = 1, .exit = true,
+		  .begins = true, .weight = 1010, .deltas = { 1000, 10 } },
+	};
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	f.cycles->core.attr.alt_sample_period = 10;
+	f.cycles->core.attr.inherit = 1;
+	f.cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
+	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
+	if (!ret)
+		ret = check_nr_streams(&f, 2);
+	window_tracker__exit_thread(f.tracker, 10);
+	window_tracker__exit_thread(f.tracker, 11);
+	if (!ret)
+		ret = check_nr_streams(&f, 0);
+	fixture__exit(&f);
+	return ret;
+}
+
+/* Adds @nr windows of @length with these instructions, dealt to all groups. */
+static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
+		       u64 length, u64 cycles, u64 instructions)
+{
+	u64 counts[] = { cycles, instructions };
+	struct window window = {
+		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = length,
+	};
+
+	for (unsigned int i = 0; i < nr; i++) {
+		window_stats__add_round(stats, 1000);
+		window_stats__add_round(&group->all, 1000);
+		TEST_ASSERT_EQUAL("no memory",
+				  window_stats__add_window(stats, group, &window, 0,
+							   i % WINDOW_GROUPS, 1), 0);
+	}
+	return TEST_OK;
+}
+
+static bool is_close(double a, double b, double relative)
+{
+	pr_debug("%g, expected %g\n", a, b);
+	return fabs(a - b) <= relative * fabs(b);
+}
+
+static int check_estimates(struct fixture *f)
+{
+	struct window_stats a = {}, b = {}, sum = {};
+	struct window_estimate estimate;
+	struct window_group *group;
+	double value;
+
+	f->cycles->core.attr.alt_sample_period = 100;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
+	TEST_ASSERT_EQUAL("missing event", window_group__add_metric(group, "branch-mpki"), 0);
+	TEST_ASSERT_EQUAL("no metric", window_group__add_metric(group, "no-such-metric"), -ENOENT);
+	TEST_ASSERT_VAL("available", group->metrics[0].available);
+	TEST_ASSERT_VAL("not available", !group->metrics[2].available);
+	TEST_ASSERT_VAL("no windows", !window_stats__value(&a, group, 0, &value));
+
+	/* 64 rounds of CPI 2, 64 of CPI 4: three fourths of the time are 3000 instructions. */
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 64, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&b, group, 64, 100, 100, 25), 0);
+	group->totals[0] = 128000;
+	group->totals[1] = 64 * 500 + 64 * 250;
+	TEST_ASSERT_VAL("value", window_stats__value(&a, group, 0, &value) && value == 2);
+	TEST_ASSERT_VAL("estimate", window_stats__estimate(&b, group, 0, &estimate));
+	TEST_ASSERT_VAL("CPI", is_close(estimate.value, 4, 0));
+	/* All windows are equal: the floor is left. */
+	TEST_ASSERT_VAL("low", is_close(estimate.low, 4 * exp(-0.005), 0.0001));
+	TEST_ASSERT_VAL("high", is_close(estimate.high, 4 * exp(0.005), 0.0001));
+	TEST_ASSERT_VAL("share", window_stats__value(&a, group, 1, &value) &&
+			is_close(value, 200 / 3., 0.0001));
+	TEST_ASSERT_VAL("time", window_stats__time(&a, group, &estimate) && estimate.value == 50);
+	/* Wilson's interval for 64 of 128. */
+	TEST_ASSERT_VAL("low", is_close(estimate.low, 41.4652, 0.0001));
+	TEST_ASSERT_VAL("high", is_close(estimate.high, 58.5348, 0.0001));
+
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &a, group), 0);
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &b, group), 0);
+	TEST_ASSERT_VAL("kept", sum.nr_kept == 128 && sum.nr_rounds == 128);
+	TEST_ASSERT_VAL("value", window_stats__value(&sum, group, 0, &value) &&
+			is_close(value, 12800 / 4800., 0.0001));
+	TEST_ASSERT_VAL("good", window_stats__is_good(&sum));
+	window_stats__exit(&a);
+	window_stats__exit(&b);
+	window_stats__exit(&sum);
+
+	/* No instruction at all: what is known is an upper end. */
+	memset(&a, 0, sizeof(a));
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 2, 100, 100, 0), 0);
+	TEST_ASSERT_VAL("zero", window_stats__estimate(&a, group, 4, &estimate));
+	TEST_ASSERT_VAL("low", estimate.value == 0 && estimate.low == 0);
+	TEST_ASSERT_VAL("high", is_close(estimate.high, 3.689 / 200, 0.0001));
+	TEST_ASSERT_VAL("too few", !window_stats__is_good(&a));
+	window_stats__exit(&a);
+	window_group__delete(group);
+
+	/*
+	 * The interrupt adds 60 cycles without an instruction to each window. The slope
+	 * over their lengths does not have them.
+	 */
+	memset(&a, 0, sizeof(a));
+	f->cycles->core.attr.alt_sample_jitter = 100;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	for (u64 length = 60; length <= 140; length += 20) {
+		TEST_ASSERT_EQUAL("windows",
+				  add_windows(&a, group, 40, length, length, (length - 60) / 2), 0);
+	}
+	TEST_ASSERT_VAL("slope", window_stats__value(&a, group, 0, &value) &&
+			is_close(value, 2, 0.0001));
+	window_stats__exit(&a);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+static int test__window_estimates(struct test_suite *test __maybe_unused,
+				  int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	ret = check_estimates(&f);
+	fixture__exit(&f);
+	return ret;
+}
+
+static struct test_case tests__window[] = {
+	TEST_CASE("Rounds of a long interval and windows", window_rounds),
+	TEST_CASE("Windows with problems", window_problems),
+	TEST_CASE("Plain periods as windows", window_plain),
+	TEST_CASE("Threads", window_threads),
+	TEST_CASE("Estimates", window_estimates),
+	{ .name = NULL, }
+};
+
+struct test_suite suite__window = {
+	.desc = "Windows of events",
+	.test_cases = tests__window,
+};

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Columns of windows: metrics of the entries, and how many of their windows are used. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/log2.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+
+#include "../util/debug.h"
+#include "../util/evlist.h"
+#include "../util/evsel.h"
+#include "../util/hist.h"
+#include "../util/sort.h"
+#include "../util/symbol.h"
+#include "../util/window-stats.h"
+#include "util.h"
+
+#define METRIC_WIDTH	8
+#define INTERVAL_WIDTH	26
+
+enum window_column {
+	/* Below: the index of a metric. */
+	COLUMN_WINDOWS = -1,
+	COLUMN_COVERAGE = -2,
+	COLUMN_TIME = -3,
+};
+
+struct hpp_window {
+	struct perf_hpp_fmt	hpp;
+	/* hists with other events can have other columns. */
+	int			column;
+	char			*name;
+};
+
+static char **metric_names;
+static unsigned int nr_metric_names;
+
+/* The fields of symbol_conf are for all columns. */
+static bool print_intervals(void)
+{
+	return symbol_conf.show_window_ci;
+}
+
+static struct hpp_window *hpp_window(struct perf_hpp_fmt *fmt)
+{
+	return container_of(fmt, struct hpp_window, hpp);
+}
+
+static const struct window_metric *hpp_window__metric(const struct hpp_window *hw,
+						      const struct hists *hists)
+{
+	const struct window_group *group = hists->window_group;
+
+	if (!group || hw->column < 0 || (unsigned int)hw->column >= group->nr_metrics)
+		return NULL;
+	return &group->metrics[hw->column];
+}
+
+/* With children, the entry's own are in the first columns. */
+static const struct window_stats *hist_entry__shown_windows(const struct hist_entry *he)
+{
+	return he->windows ? &he->windows[symbol_conf.cumulate_callchain ? 1 : 0] : NULL;
+}
+
+static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
+{
+	const struct window_metric *metric = hpp_window__metric(hw, hists);
+
+	switch (hw->column) {
+	case COLUMN_WINDOWS:
+		return "Windows";
+	case COLUMN_COVERAGE:
+		return "Coverage";
+	case COLUMN_TIME:
+		return "%CY";
+	default:
+		return metric ? metric->header : hw->name;
+	}
+}
+
+static int hpp_window__width(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp __maybe_unused,
+			     struct hists *hists)
+{
+	const struct hpp_window *hw = hpp_window(fmt);
+	bool interval = print_intervals() &&
+			(hw->column >= 0 || hw->column == COLUMN_TIME);
+	int len = max((int)strlen(hpp_window__header(hw, hists)) + 1,
+		      interval ? INTERVAL_WIDTH : METRIC_WIDTH);
+
+	return fmt->user_len ?: len;
+}
+
+static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
+				  struct hists *hists, int line, int *span __maybe_unused)
+{
+	const char *header = "";
+	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, hists);
+
+	if (line == hists->hpp_list->nr_header_lines - 1)
+		header = hpp_window__header(hpp_window(fmt), hists);
+	return scnprintf(hpp->buf, hpp->size, "%*s", width, header);
+}
+
+/*
+ * Print a value, a mark if it is not to be trusted, and its interval. Fields that are
+ * separated are for programs, which want digits.
+ */
+static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
+			    bool good)
+{
+	const char *sep = symbol_conf.field_sep;
+	const char *mark = good ? (sep ? "" : " ") : "?";
+	int ret;
+
+	ret = scnprintf(buf, size, sep ? "%.6g%s" : "%.2f%s", estimate->value, mark);
+	if (print_intervals()) {
+		ret += scnprintf(buf + ret, size - ret, sep ? ";%.6g;%.6g" : " [%.2f, %.2f]",
+				 estimate->low, estimate->high);
+	}
+	return ret;
+}
+
+static int hpp_window__print(const struct hpp_window *hw, const struct hists *hists,
+			     const struct window_stats *stats, bool exact, char *buf,
+			     size_t size)
+{
+	const struct window_group *group = hists->window_group;
+	struct window_estimate estimate;
+	bool valid, good;
+
+	buf[0] = '\0';
+	if (!group || !stats)
+		return scnprintf(buf, size, "-");
+
+	switch (hw->column) {
+	case COLUMN_WINDOWS:
+		return scnprintf(buf, size, "%" PRIu64, stats->nr_kept);
+	case COLUMN_COVERAGE:
+		return scnprintf(buf, size, symbol_conf.field_sep ? "%.4f" : "%.2f",
+				 window_stats__coverage(stats));
+	case COLUMN_TIME:
+		valid = window_stats__time(stats, group, &estimate);
+		good = true;
+		break;
+	default:
+		if (!hpp_window__metric(hw, hists))
+			return scnprintf(buf, size, "-");
+		if (exact || !stats->nr_kept) {
+			valid = window_stats__value(stats, group, hw->column, &estimate.value);
+			estimate.low = estimate.value;
+			estimate.high = estimate.value;
+		} else if (print_intervals()) {
+			valid = window_stats__estimate(stats, group, hw->column, &estimate);
+		} else {
+			valid = window_stats__value(stats, group, hw->column, &estimate.value);
+		}
+		good = exact || window_stats__is_good(stats);
+		break;
+	}
+	/* What others leave of a total may be less than their error. */
+	if (valid && !good && !stats->nr_kept && estimate.value <= 0)
+		valid = false;
+	return valid ? snprint_estimate(buf, size, &estimate, good) : scnprintf(buf, size, "-");
+}
+
+static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
+			     struct hist_entry *he)
+{
+	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, he->hists);
+	char buf[128];
+
+	hpp_window__print(hpp_window(fmt), he->hists, hist_entry__shown_windows(he),
+			  /*exact=*/false, buf, sizeof(buf));
+	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
+}
+
+static double hist_entry__window_value(const struct hist_entry *he, const struct hpp_window *hw)
+{
+	const struct window_stats *stats = hist_entry__shown_windows(he);
+	const struct window_group *group = he->hists->window_group;
+	double value;
+
+	if (!stats || !group)
+		return -INFINITY;
+	switch (hw->column) {
+	case COLUMN_WINDOWS:
+		return stats->nr_kept;
+	case COLUMN_COVERAGE:
+		return window_stats__coverage(stats);
+	case COLUMN_TIME:
+		return stats->weight;
+	default:
+		if (!hpp_window__metric(hw, he->hists) ||
+		    !window_stats__value(stats, group, hw->column, &value))
+			return -INFINITY;
+		return value;
+	}
+}
+
+static int64_t hpp_window__sort(struct perf_hpp_fmt *fmt, struct hist_entry *a,
+				struct hist_entry *b)
+{
+	double value_a = hist_entry__window_value(a, hpp_window(fmt));
+	double value_b = hist_entry__window_value(b, hpp_window(fmt));
+
+	return value_a > value_b ? 1 : value_a < value_b ? -1 : 0;
+}
+
+static int64_t hpp_window__nop_cmp(struct perf_hpp_fmt *fmt __maybe_unused,
+				   struct hist_entry *a __maybe_unused,
+				   struct hist_entry *b __maybe_unused)
+{
+	return 0;
+}
+
+static bool hpp_window__equal(struct perf_hpp_fmt *a, struct perf_hpp_fmt *b)
+{
+	return a->entry == hpp_window__entry && b->entry == hpp_window__entry &&
+	       hpp_window(a)->column == hpp_window(b)->column;
+}
+
+/* A PMU that lacks an event takes no columns from others. */
+static bool hpp_window__skip(struct perf_hpp_fmt *fmt, struct hists *hists)
+{
+	const struct window_metric *metric = hpp_window__metric(hpp_window(fmt), hists);
+
+	return !hists->window_group || (metric && !metric->available);
+}
+
+static void hpp_window__free(struct perf_hpp_fmt *fmt)
+{
+	free(hpp_window(fmt)->name);
+	free(hpp_window(fmt));
+}
+
+static struct hpp_window *hpp_window__new(int column, const char *name)
+{
+	struct hpp_window *hw = zalloc(sizeof(*hw));
+
+	if (!hw)
+		return NULL;
+
+	hw->column = column;
+	hw->name = strdup(name);
+	if (!hw->name) {
+		free(hw);
+		return NULL;
+	}
+	hw->hpp.name = hw->name;
+	hw->hpp.header = hpp_window__fmt_header;
+	hw->hpp.width = hpp_window__width;
+	hw->hpp.entry = hpp_window__entry;
+	hw->hpp.cmp = hpp_window__nop_cmp;
+	hw->hpp.collapse = hpp_window__nop_cmp;
+	hw->hpp.sort = hpp_window__sort;
+	hw->hpp.equal = hpp_window__equal;
+	hw->hpp.skip = hpp_window__skip;
+	hw->hpp.free = hpp_window__free;
+	INIT_LIST_HEAD(&hw->hpp.list);
+	INIT_LIST_HEAD(&hw->hpp.sort_list);
+	return hw;
+}
+
+/**
+ * perf_hpp__is_window_entry - Tell if a column is one of windows.
+ * @fmt: The column.
+ *
+ * Return: True if perf_hpp__new_window_column() made it.
+ */
+bool perf_hpp__is_window_entry(const struct perf_hpp_fmt *fmt)
+{
+	return fmt->entry == hpp_window__entry;
+}
+
+/**
+ * perf_hpp__dup_window_entry - Copy a column of windows.
+ * @fmt: The column.
+ *
+ * Return: The copy, or NULL if memory is short.
+ */
+struct perf_hpp_fmt *perf_hpp__dup_window_entry(struct perf_hpp_fmt *fmt)
+{
+	struct hpp_window *hw = hpp_window__new(hpp_window(fmt)->column, hpp_window(fmt)->name);
+
+	if (!hw)
+		return NULL;
+	hw->hpp.level = fmt->level;
+	return &hw->hpp;
+}
+
+static int metric_index(const char *name)
+{
+	char **names;
+
+	for (unsigned int i = 0; i < nr_metric_names; i++) {
+		if (!strcasecmp(metric_names[i], name))
+			return i;
+	}
+	names = reallocarray(metric_names, nr_metric_names + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	metric_names = names;
+	names[nr_metric_names] = strdup(name);
+	return names[nr_metric_names] ? (int)nr_metric_names++ : -ENOMEM;
+}
+
+/**
+ * perf_hpp__is_window_column - Tell if a name is that of a column of windows.
+ * @name: The name.
+ *
+ * Return: True if perf_hpp__new_window_column() takes it.
+ */
+bool perf_hpp__is_window_column(const char *name)
+{
+	return !strcmp(name, "windows") || !strcmp(name, "coverage") ||
+	       !strcmp(name, "time-share") || (strstarts(name, "metric:") && name[7]);
+}
+
+/**
+ * perf_hpp__new_window_column - Make a column of windows.
+ * @name: "windows", "coverage", "time-share" or "metric:" and the name of a metric.
+ * @level: Of the hierarchy.
+ *
+ * Return: The column, or NULL if @name is none, or an error pointer.
+ */
+struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name, int level)
+{
+	struct hpp_window *hw;
+	int column;
+
+	if (!perf_hpp__is_window_column(name))
+		return NULL;
+	if (!strcmp(name, "windows"))
+		column = COLUMN_WINDOWS;
+	else if (!strcmp(name, "coverage"))
+		column = COLUMN_COVERAGE;
+	else if (!strcmp(name, "time-share"))
+		column = COLUMN_TIME;
+	else
+		column = metric_index(name + 7);
+	if (column == -ENOMEM)
+		return ERR_PTR(-ENOMEM);
+
+	hw = hpp_window__new(column, column >= 0 ? name + 7 : name);
+	if (!hw)
+		return ERR_PTR(-ENOMEM);
+	hw->hpp.level = level;
+	symbol_conf.show_windows = true;
+	return &hw->hpp;
+}
+
+static int perf_hpp__add_window_column(const char *name)
+{
+	struct perf_hpp_fmt *fmt = perf_hpp__new_window_column(name, /*level=*/0);
+
+	if (IS_ERR_OR_NULL(fmt))
+		return fmt ? PTR_ERR(fmt) : -EINVAL;
+	perf_hpp_list__column_register(&perf_hpp_list, fmt);
+	return 0;
+}
+
+/**
+ * perf_hpp__add_window_columns - Add the columns of windows to the output.
+ * @metrics: Names of metrics, separated by commas, or NULL for the default.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int perf_hpp__add_window_columns(const char *metrics)
+{
+	char *names = strdup(metrics ?: window_metric__default_names()), *name, *tmp;
+	int ret = names ? 0 : -ENOMEM;
+
+	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		char column[128];
+
+		scnprintf(column, sizeof(column), "metric:%s", name);
+		ret = perf_hpp__add_window_column(column);
+	}
+	free(names);
+	return ret ?: perf_hpp__add_window_column("windows") ?:
+		      perf_hpp__add_window_column("coverage");
+}
+
+static int64_t window_key__cmp(struct perf_hpp_fmt *fmt __maybe_unused,
+			       struct hist_entry *a, struct hist_entry *b)
+{
+	if (!a->ms.sym && !b->ms.sym)
+		return a->ip > b->ip ? 1 : a->ip < b->ip ? -1 : 0;
+	return _sort__sym_cmp(a->ms.sym, b->ms.sym);
+}
+
+/**
+ * perf_hpp__add_window_key - Keep functions apart until all samples are read.
+ *
+ * A window is of one function, also if the entries of the report are not functions: it is
+ * used if it ends where it began, and counts as part of the time of its function.
+ */
+void perf_hpp__add_window_key(void)
+{
+	static struct perf_hpp_fmt key = {
+		.name		= "function",
+		.cmp		= window_key__cmp,
+		.collapse	= hpp_window__nop_cmp,
+		.sort		= hpp_window__nop_cmp,
+	};
+
+	if (perf_hpp_list.sym || symbol_conf.report_hierarchy)
+		return;
+	INIT_LIST_HEAD(&key.list);
+	INIT_LIST_HEAD(&key.sort_list);
+	perf_hpp_list__register_sort_field(&perf_hpp_list, &key);
+	perf_hpp_list.need_collapse = 1;
+}
+
+/**
+ * hists__init_windows - Prepare an event for the statistics of windows.
+ * @hists: Of the event that samples.
+ *
+ * Return: 0, -ENOENT or -EINVAL after a message if there is no such metric, or -ENOMEM.
+ */
+int hists__init_windows(struct hists *hists)
+{
+	int ret;
+
+	if (hists->window_group)
+		return 0;
+
+	hists->window_group = window_group__new(hists_to_evsel(hists));
+	if (!hists->window_group)
+		return -ENOMEM;
+
+	for (unsigned int i = 0; i < nr_metric_names; i++) {
+		ret = window_group__add_metric(hists->window_group, metric_names[i]);
+		if (ret == -ENOENT) {
+			ui__error("Unknown metric '%s', see perf list, or use one of: %s.\n",
+				  metric_names[i], window_metric__names());
+		} else if (ret == -EINVAL) {
+			ui__error("The expression of metric '%s' is wrong.\n", metric_names[i]);
+		}
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static size_t hists__fprintf_row(struct hists *hists, const struct window_stats *stats,
+				 bool exact, const char *name, FILE *fp)
+{
+	const char *sep = symbol_conf.field_sep;
+	struct perf_hpp_fmt *fmt;
+	bool first = true;
+	size_t ret = 0;
+	char bf[1024], value[128];
+	struct perf_hpp hpp = { .buf = bf, .size = sizeof(bf) };
+
+	ret += fprintf(fp, "# ");
+	hists__for_each_format(hists, fmt) {
+		int width;
+
+		if (perf_hpp__should_skip(fmt, hists))
+			continue;
+
+		width = sep ? 0 : fmt->width(fmt, &hpp, hists);
+		value[0] = '\0';
+		if (fmt->entry == hpp_window__entry) {
+			hpp_window__print(hpp_window(fmt), hists, stats, exact, value,
+					  sizeof(value));
+		} else if (perf_hpp__is_sort_entry(fmt)) {
+			/* The name stands in the first column of names. */
+			ret += fprintf(fp, "%s%-*s", first ? "" : sep ?: "  ", width, name);
+			name = "";
+			first = false;
+			continue;
+		}
+		ret += fprintf(fp, "%s%*s", first ? "" : sep ?: "  ", width, value);
+		first = false;
+	}
+	return ret + fprintf(fp, "\n");
+}
+
+/**
+ * hists__fprintf_windows - Print what became of all windows, and the totals.
+ * @hists: Of the event that samples.
+ * @fp: Where to print.
+ *
+ * Return: The number of characters.
+ */
+size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
+{
+	static const struct {
+		enum window_problem	problem;
+		const char		*text;
+	} problems[] = {
+		{ WINDOW_LEFT,		"ended elsewhere" },
+		{ WINDOW_LOST,		"with lost samples" },
+		{ WINDOW_LENGTH,	"of another length" },
+		{ WINDOW_BACKWARDS,	"with counts that go backwards" },
+		{ WINDOW_SPLIT,		"split" },
+		{ WINDOW_MULTIPLEXED,	"multiplexed" },
+	};
+	const struct window_group *group = hists->window_group;
+	const struct window_stats *all;
+	size_t ret = 0;
+
+	if (!group)
+		return 0;
+
+	all = &group->all;
+	ret += fprintf(fp, "# Windows: %" PRIu64 " of %.0f, used: %" PRIu64 " (%.1f %%)",
+		       all->nr_windows, group->length, all->nr_kept,
+		       100 * window_stats__coverage(all));
+	for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
+		u64 nr = all->problems[ilog2(problems[i].problem)];
+
+		if (nr)
+			ret += fprintf(fp, ", %" PRIu64 " %s", nr, problems[i].text);
+	}
+	if (symbol_conf.any_window)
+		ret += fprintf(fp, ", wherever they end");
+	return ret + fprintf(fp, "\n#\n");
+}
+
+/* Estimates of what the entries counted, and what is left of the totals. */
+static void hists__not_covered(struct hists *hists, struct window_stats *rest, double *counts)
+{
+	const struct window_group *group = hists->window_group;
+
+	memcpy(counts, group->totals, group->nr_counts * sizeof(*counts));
+	memset(rest, 0, sizeof(*rest));
+	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
+		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
+
+		if (!he->windows || !he->windows->nr_rounds)
+			continue;
+		if (!he->windows->nr_kept) {
+			rest->nr_rounds += he->windows->nr_rounds;
+			rest->weight += he->windows->weight;
+			rest->nr_windows += he->windows->nr_windows;
+		} else {
+			window_stats__subtract(he->windows, group, counts);
+		}
+	}
+}
+
+/**
+ * hists__fprintf_window_totals - Print the rows after those of the entries.
+ * @hists: Of the event that samples.
+ * @fp: Where to print.
+ *
+ * The row "[not covered]" is of the entries that have no window that is used: what the
+ * others leave of the totals, which the counters tell without an error.
+ *
+ * Return: The number of characters.
+ */
+size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
+{
+	const struct window_group *group = hists->window_group;
+	struct window_stats rest, total;
+	double *counts;
+	size_t ret = 0;
+
+	if (!group)
+		return 0;
+
+	counts = calloc(group->nr_counts, sizeof(*counts));
+	if (!counts)
+		return 0;
+	hists__not_covered(hists, &rest, counts);
+	if (rest.nr_rounds && !window_stats__set_counts(&rest, group, counts)) {
+		ret += hists__fprintf_row(hists, &rest, /*exact=*/false, "[not covered]", fp);
+		window_stats__exit(&rest);
+	}
+	total = group->all;
+	total.sums = NULL;
+	if (!window_stats__set_counts(&total, group, group->totals)) {
+		ret += hists__fprintf_row(hists, &total, /*exact=*/true, "[total]", fp);
+		window_stats__exit(&total);
+	}
+	free(counts);
+	return ret;
+}

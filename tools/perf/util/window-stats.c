@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Estimates from windows.
+ *
+ * The share of time is that of the samples that end long intervals, each weighted with
+ * what its round stands for: their places are random, the ends of windows are not. The
+ * windows give ratios of events only, as ratios of sums. Their error is estimated by a
+ * delete-a-group jackknife over rounds: B. Efron, "The Jackknife, the Bootstrap and Other
+ * Resampling Plans" (1982); P. S. Kott, "The delete-a-group jackknife" (2001). That of a
+ * share is the interval of E. B. Wilson, "Probable inference, the law of succession, and
+ * statistical inference" (1927).
+ */
+#include "window-stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+
+#include "evlist.h"
+#include "evsel.h"
+#include "expr.h"
+#include "hashmap.h"
+#include "debug.h"
+#include "pmu-events/pmu-events.h"
+
+/* Of the normal distribution, for an interval of 95 %. */
+#define NORMAL_975		1.959964
+/* The upper end for a Poisson process without an event. */
+#define POISSON_UPPER		3.689
+/* No interval is narrower: lengths are whole instructions. */
+#define RELATIVE_FLOOR		0.005
+
+static const struct {
+	const char	*name;
+	const char	*header;
+	double		factor;
+	const char	*dividend;
+	/* NULL: the share of the dividend. */
+	const char	*divisor;
+} window_metrics[] = {
+	{ "cpi",		"CPI",	   1,	 "cycles",	     "instructions" },
+	{ "ipc",		"IPC",	   1,	 "instructions",     "cycles" },
+	{ "branch-mpki",	"BM/KI",   1000, "branch-misses",    "instructions" },
+	{ "cache-mpki",		"CM/KI",   1000, "cache-misses",     "instructions" },
+	{ "branch-miss-rate",	"%BMR",	   100,	 "branch-misses",    "branches" },
+	{ "cache-miss-rate",	"%CM",	   100,	 "cache-misses",     "cache-references" },
+	{ "instructions-share",	"%I",	   100,	 "instructions",     NULL },
+	{ "branch-miss-share",	"%BM",	   100,	 "branch-misses",    NULL },
+	{ "cache-ref-share",	"%L1DA",   100,	 "cache-references", NULL },
+	{ "cache-miss-share",	"%L1DM",   100,	 "cache-misses",     NULL },
+};
+
+static const struct {
+	const char	*name;
+	u64		config;
+} hardware_names[] = {
+	{ "cycles",			PERF_COUNT_HW_CPU_CYCLES },
+	{ "cpu-cycles",			PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions",		PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references",		PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses",		PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches",			PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-instructions",	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses",		PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles",			PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend",	PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend",	PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "ref-cycles",			PERF_COUNT_HW_REF_CPU_CYCLES },
+};
+
+/* True for "event", "event:u", "event/terms/" and "pmu/event,terms/". */
+static bool is_event_name(const char *name, const char *event)
+{
+	const char *terms = strchr(name, '/');
+	size_t len = strlen(event);
+
+	if (!strncasecmp(name, event, len) && (!name[len] || strchr(":/", name[len])))
+		return true;
+	return terms && !strncasecmp(terms + 1, event, len) &&
+	       terms[1 + len] && strchr(",/", terms[1 + len]);
+}
+
+/*
+ * The events of hardware have several names, and a PMU that has an event of such a name
+ * in sysfs gives it another type.
+ */
+static bool evsel__is_event(struct evsel *evsel, const char *event)
+{
+	if (is_event_name(evsel__name(evsel), event))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(hardware_names); i++) {
+		if (!strcasecmp(hardware_names[i].name, event)) {
+			u64 config = hardware_names[i].config;
+
+			if (__evsel__match(evsel, PERF_TYPE_HARDWARE, config))
+				return true;
+			for (size_t j = 0; j < ARRAY_SIZE(hardware_names); j++) {
+				if (hardware_names[j].config == config &&
+				    is_event_name(evsel__name(evsel), hardware_names[j].name))
+					return true;
+			}
+			return false;
+		}
+	}
+	return false;
+}
+
+static int window_group__find_event(const struct window_group *group, const char *event)
+{
+	struct evsel *evsel;
+	int i = 0;
+
+	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
+		if (i < (int)group->nr_counts && evsel__is_event(evsel, event))
+			return i;
+		i++;
+	}
+	return -ENOENT;
+}
+
+/**
+ * window_group__new - Prepare the statistics of a group of events.
+ * @sampler: The event that samples.
+ *
+ * Return: The group, without metrics, or NULL if memory is short.
+ */
+struct window_group *window_group__new(struct evsel *sampler)
+{
+	struct window_group *group = zalloc(sizeof(*group));
+	const struct perf_event_attr *attr = &sampler->core.attr;
+	struct evsel *leader = evsel__leader(sampler), *evsel;
+	unsigned int i = 0;
+
+	if (!group)
+		return NULL;
+
+	group->sampler = sampler;
+	group->nr_counts = leader->core.nr_members;
+	group->slope = attr->alt_sample_period && attr->alt_sample_jitter;
+	group->length = attr->alt_sample_period ?: attr->sample_period;
+	for_each_group_evsel(evsel, leader) {
+		if (evsel == sampler)
+			group->sampler_index = i;
+		i++;
+	}
+	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
+	if (!group->totals) {
+		free(group);
+		return NULL;
+	}
+	return group;
+}
+
+/**
+ * window_group__delete - Free a group.
+ * @group: The group, or NULL.
+ */
+void window_group__delete(struct window_group *group)
+{
+	if (!group)
+		return;
+
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		struct window_metric *metric = &group->metrics[i];
+
+		free(metric->name);
+		free(metric->header);
+		free(metric->expr);
+		if (metric->ctx)
+			expr__ctx_free(metric->ctx);
+		for (unsigned int j = 0; j < metric->nr_ids; j++)
+			free(metric->ids[j]);
+		free(metric->ids);
+		free(metric->id_events);
+	}
+	free(group->metrics);
+	window_stats__exit(&group->all);
+	free(group->totals);
+	free(group);
+}
+
+/**
+ * window_metric__names - List the metrics that need no description of the PMU.
+ *
+ * Return: Their names, separated by commas.
+ */
+const char *window_metric__names(void)
+{
+	return "cpi,ipc,branch-mpki,cache-mpki,branch-miss-rate,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share";
+}
+
+/**
+ * window_metric__default_names - List the metrics of a report that names none.
+ *
+ * Return: Their names, separated by commas.
+ */
+const char *window_metric__default_names(void)
+{
+	return "cpi,branch-mpki,cache-mpki,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share";
+}
+
+struct find_metric {
+	const char	*name;
+	char		*expr;
+};
+
+static int find_metric_fn(const struct pmu_metric *pm,
+			  const struct pmu_metrics_table *table __maybe_unused, void *data)
+{
+	struct find_metric *find = data;
+
+	if (find->expr || !pm->metric_name || !pm->metric_expr ||
+	    strcasecmp(pm->metric_name, find->name))
+		return 0;
+	find->expr = strdup(pm->metric_expr);
+	return 0;
+}
+
+/* Look for a metric in the descriptions of the PMU, and in those of all machines. */
+static char *find_metric_expr(const char *name)
+{
+	const struct pmu_metrics_table *tables[] = {
+		pmu_metrics_table__find(), pmu_metrics_table__default(),
+	};
+	struct find_metric find = { .name = name };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables) && !find.expr; i++) {
+		if (tables[i])
+			pmu_metrics_table__for_each_metric(tables[i], find_metric_fn, &find);
+	}
+	return find.expr;
+}
+
+static int window_metric__init_expr(struct window_metric *metric, struct window_group *group)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	metric->kind = WINDOW_METRIC_EXPR;
+	metric->expr = find_metric_expr(metric->name);
+	if (!metric->expr)
+		return -ENOENT;
+	metric->ctx = expr__ctx_new();
+	if (!metric->ctx)
+		return -ENOMEM;
+	if (expr__find_ids(metric->expr, NULL, metric->ctx) < 0)
+		return -EINVAL;
+
+	metric->ids = calloc(hashmap__size(metric->ctx->ids) ?: 1, sizeof(*metric->ids));
+	metric->id_events = calloc(hashmap__size(metric->ctx->ids) ?: 1,
+				   sizeof(*metric->id_events));
+	if (!metric->ids || !metric->id_events)
+		return -ENOMEM;
+
+	metric->available = true;
+	hashmap__for_each_entry(metric->ctx->ids, cur, bkt) {
+		int event = window_group__find_event(group, cur->pkey);
+
+		if (event < 0) {
+			metric->available = false;
+			continue;
+		}
+		metric->ids[metric->nr_ids] = strdup(cur->pkey);
+		if (!metric->ids[metric->nr_ids])
+			return -ENOMEM;
+		metric->id_events[metric->nr_ids++] = event;
+	}
+	return 0;
+}
+
+/**
+ * window_group__add_metric - Add a metric.
+ * @group: The group.
+ * @name: One of window_metric__names(), or of the metrics that perf list prints.
+ *
+ * Return: 0 (window_metric::available tells if the group has its events), -ENOENT if
+ * there is no such metric, -EINVAL if its expression is wrong, or -ENOMEM.
+ */
+int window_group__add_metric(struct window_group *group, const char *name)
+{
+	struct window_metric *metric;
+	int ret = 0;
+
+	metric = reallocarray(group->metrics, group->nr_metrics + 1, sizeof(*metric));
+	if (!metric)
+		return -ENOMEM;
+	group->metrics = metric;
+	metric += group->nr_metrics++;
+	memset(metric, 0, sizeof(*metric));
+	metric->name = strdup(name);
+	if (!metric->name)
+		return -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+		int dividend, divisor;
+
+		if (strcasecmp(name, m->name))
+			continue;
+		dividend = window_group__find_event(group, m->dividend);
+		divisor = m->divisor ? window_group__find_event(group, m->divisor) :
+				       (int)group->sampler_index;
+		metric->kind = m->divisor ? WINDOW_METRIC_RATIO : WINDOW_METRIC_SHARE;
+		metric->factor = m->factor;
+		metric->available = dividend >= 0 && divisor >= 0;
+		metric->dividend = max(dividend, 0);
+		metric->divisor = max(divisor, 0);
+		metric->header = strdup(m->header);
+		return metric->header ? 0 : -ENOMEM;
+	}
+
+	ret = window_metric__init_expr(metric, group);
+	if (ret)
+		return ret;
+	metric->header = strdup(name);
+	return metric->header ? 0 : -ENOMEM;
+}
+
+/**
+ * window_group__count - Add what a sample counted to the totals.
+ * @group: The group.
+ * @window: What window_tracker__add() said of the sample.
+ */
+void window_group__count(struct window_group *group, const struct window *window)
+{
+	for (unsigned int i = 0; window->whole && i < group->nr_counts; i++)
+		group->totals[i] += window->counts[i];
+}
+
+/*
+ * A row of sums: the number of windows, the deviation of their length from the nominal
+ * one and its square; for each event its count, and if lengths differ its count times
+ * that deviation.
+ */
+enum { SUM_NR, SUM_LENGTH, SUM_LENGTH2, SUM_COUNTS };
+
+static unsigned int window_group__nr_sums(const struct window_group *group)
+{
+	return SUM_COUNTS + group->nr_counts * (group->slope ? 2 : 1);
+}
+
+static size_t window_group__size(const struct window_group *group)
+{
+	return WINDOW_GROUPS * window_group__nr_sums(group) * sizeof(double);
+}
+
+/**
+ * window_stats__add_round - Count a round.
+ * @stats: The statistics.
+ * @weight: What the round stands for, in units of the sampling event.
+ */
+void window_stats__add_round(struct window_stats *stats, double weight)
+{
+	stats->nr_rounds++;
+	stats->weight += weight;
+	stats->weight2 += weight * weight;
+}
+
+/**
+ * window_stats__add_window - Add the counts of a window.
+ * @stats: The statistics.
+ * @group: Its group of events.
+ * @window: The window.
+ * @problems: Mask of enum window_problem. A window with a problem is not used.
+ * @jackknife: Which of WINDOW_GROUPS its round is in.
+ * @scale: What its round stands for, compared with others.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
+			     const struct window *window, unsigned int problems,
+			     unsigned int jackknife, double scale)
+{
+	double deviation = (double)window->armed - group->length, *row;
+
+	stats->nr_windows++;
+	for (int i = 0; i < WINDOW_PROBLEMS; i++)
+		stats->problems[i] += !!(problems & (1 << i));
+	if (problems)
+		return 0;
+
+	if (!stats->sums) {
+		stats->sums = zalloc(window_group__size(group));
+		if (!stats->sums)
+			return -ENOMEM;
+	}
+	stats->nr_kept++;
+	row = stats->sums + jackknife * window_group__nr_sums(group);
+	row[SUM_NR] += scale;
+	if (group->slope) {
+		row[SUM_LENGTH] += scale * deviation;
+		row[SUM_LENGTH2] += scale * deviation * deviation;
+	}
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		row[SUM_COUNTS + i] += scale * window->counts[i];
+		if (group->slope) {
+			row[SUM_COUNTS + group->nr_counts + i] +=
+				scale * deviation * window->counts[i];
+		}
+	}
+	return 0;
+}
+
+/* What the windows counted of the sampling event. */
+static double window_stats__length(const struct window_stats *stats,
+				   const struct window_group *group)
+{
+	unsigned int nr = window_group__nr_sums(group);
+	double length = 0;
+
+	for (int row = 0; stats->sums && row < WINDOW_GROUPS; row++)
+		length += stats->sums[row * nr + SUM_COUNTS + group->sampler_index];
+	return length;
+}
+
+/**
+ * window_stats__merge - Add statistics to others.
+ * @stats: Where to add them.
+ * @other: Those to add.
+ * @group: The group of events of both.
+ *
+ * The windows of code that stalls are longer than those of other code: they end after the
+ * stall. So the counts are added as parts of the time of their entries.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
+			const struct window_group *group)
+{
+	double length = window_stats__length(stats, group);
+	double other_length = window_stats__length(other, group);
+
+	if (other_length && !stats->sums) {
+		stats->sums = zalloc(window_group__size(group));
+		if (!stats->sums)
+			return -ENOMEM;
+	}
+	for (unsigned int i = 0;
+	     other_length && i < WINDOW_GROUPS * window_group__nr_sums(group); i++) {
+		if (length)
+			stats->sums[i] *= stats->weight / length;
+		stats->sums[i] += other->sums[i] * other->weight / other_length;
+	}
+	stats->nr_rounds += other->nr_rounds;
+	stats->weight += other->weight;
+	stats->weight2 += other->weight2;
+	stats->nr_windows += other->nr_windows;
+	stats->nr_kept += other->nr_kept;
+	for (int i = 0; i < WINDOW_PROBLEMS; i++)
+		stats->problems[i] += other->problems[i];
+	return 0;
+}
+
+/**
+ * window_stats__exit - Free what statistics have.
+ * @stats: The statistics.
+ */
+void window_stats__exit(struct window_stats *stats)
+{
+	zfree(&stats->sums);
+}
+
+/**
+ * window_stats__coverage - Return how many of the windows are used.
+ * @stats: The statistics.
+ *
+ * Return: 0 to 1, 0 if there are none.
+ */
+double window_stats__coverage(const struct window_stats *stats)
+{
+	return stats->nr_windows ? (double)stats->nr_kept / stats->nr_windows : 0;
+}
+
+/**
+ * window_stats__is_good - Tell if the windows can stand for all time of the entry.
+ * @stats: The statistics.
+ *
+ * Return: False if they are few, or many were not used.
+ */
+bool window_stats__is_good(const struct window_stats *stats)
+{
+	return stats->nr_kept >= WINDOW_MIN_KEPT &&
+	       window_stats__coverage(stats) >= WINDOW_MIN_COVERAGE;
+}
+
+/* Add the rows of all groups but one (all: -1). */
+static void window_stats__sum(const struct window_stats *stats, const struct window_group *group,
+			      int without, double *sums)
+{
+	unsigned int nr = window_group__nr_sums(group);
+
+	memset(sums, 0, nr * sizeof(*sums));
+	for (int row = 0; row < WINDOW_GROUPS; row++) {
+		if (row == without)
+			continue;
+		for (unsigned int i = 0; i < nr; i++)
+			sums[i] += stats->sums[row * nr + i];
+	}
+}
+
+/*
+ * What an event counts, up to a factor that all events have: the slope of its count over
+ * the length of the window, which has no share in what each interrupt adds, or else the
+ * count.
+ */
+static double window_group__event(const struct window_group *group, const double *sums,
+				  unsigned int event)
+{
+	double count = sums[SUM_COUNTS + event];
+
+	if (!group->slope)
+		return count;
+	return sums[SUM_COUNTS + group->nr_counts + event] -
+	       sums[SUM_LENGTH] * count / sums[SUM_NR];
+}
+
+/**
+ * window_stats__subtract - Take what an entry counted from counts.
+ * @stats: Statistics of the entry, with at least one window that is used.
+ * @group: Its group of events.
+ * @counts: A count for each event of the group, which is reduced by the estimate of it.
+ */
+void window_stats__subtract(const struct window_stats *stats, const struct window_group *group,
+			    double *counts)
+{
+	double sums[window_group__nr_sums(group)], cycles, time;
+
+	window_stats__sum(stats, group, -1, sums);
+	cycles = window_group__event(group, sums, group->sampler_index);
+	time = stats->weight / group->all.weight * group->totals[group->sampler_index];
+	for (unsigned int i = 0; cycles > 0 && i < group->nr_counts; i++)
+		counts[i] -= time * window_group__event(group, sums, i) / cycles;
+}
+
+/**
+ * window_stats__set_counts - Replace the counts of all windows.
+ * @stats: The statistics, without windows that are used.
+ * @group: Their group of events.
+ * @counts: A count for each event of the group.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_stats__set_counts(struct window_stats *stats, const struct window_group *group,
+			     const double *counts)
+{
+	stats->sums = zalloc(window_group__size(group));
+	if (!stats->sums)
+		return -ENOMEM;
+
+	stats->sums[SUM_NR] = 1;
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		stats->sums[SUM_COUNTS + i] = counts[i];
+		if (group->slope)
+			stats->sums[SUM_COUNTS + group->nr_counts + i] = counts[i];
+	}
+	return 0;
+}
+
+static bool window_metric__compute(const struct window_metric *metric,
+				   const struct window_group *group, const double *sums,
+				   double *value)
+{
+	double divisor;
+
+	if (metric->kind != WINDOW_METRIC_EXPR) {
+		divisor = window_group__event(group, sums, metric->divisor);
+		if (divisor <= 0)
+			return false;
+		*value = metric->factor * window_group__event(group, sums, metric->dividend) /
+			 divisor;
+		return isfinite(*value);
+	}
+
+	expr__ctx_clear(metric->ctx);
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		double count = window_group__event(group, sums, metric->id_events[i]);
+		char *id = strdup(metric->ids[i]);
+
+		if (!id || expr__add_id_val(metric->ctx, id, count)) {
+			free(id);
+			return false;
+		}
+	}
+	return !expr__parse(value, metric->ctx, metric->expr) && isfinite(*value);
+}
+
+/* The share of an event needs that of time, and the totals of both events. */
+static double window_stats__share_factor(const struct window_stats *stats,
+					 const struct window_group *group,
+					 const struct window_metric *metric)
+{
+	double total = group->totals[metric->dividend];
+
+	if (metric->kind != WINDOW_METRIC_SHARE)
+		return 1;
+	if (!group->all.weight || !total)
+		return NAN;
+	return stats->weight / group->all.weight * group->totals[metric->divisor] / total;
+}
+
+/**
+ * window_stats__value - Estimate a metric.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @metric: Index of the metric in the group.
+ * @value: The estimate, in the unit of the metric.
+ *
+ * Return: False if there is nothing to estimate it from.
+ */
+bool window_stats__value(const struct window_stats *stats, const struct window_group *group,
+			 unsigned int metric, double *value)
+{
+	const struct window_metric *m = &group->metrics[metric];
+	double sums[window_group__nr_sums(group)];
+
+	if (!m->available || !stats->sums)
+		return false;
+
+	window_stats__sum(stats, group, -1, sums);
+	if (!window_metric__compute(m, group, sums, value))
+		return false;
+	*value *= window_stats__share_factor(stats, group, m);
+	return isfinite(*value);
+}
+
+/* Quantile 0.975 of Student's distribution: M. Abramowitz, I. A. Stegun, 26.7.5. */
+static double student_975(unsigned int df)
+{
+	const double z = NORMAL_975, z3 = z * z * z, z5 = z3 * z * z;
+
+	/* The series is for more than this. */
+	if (df < 3)
+		return df == 2 ? 4.303 : 12.706;
+	return z + (z3 + z) / (4 * df) + (5 * z5 + 16 * z3 + 3 * z) / (96.0 * df * df) +
+	       (3 * z5 * z * z + 19 * z5 + 17 * z3 - 15 * z) / (384.0 * df * df * df);
+}
+
+/* Kish's: of weighted rounds, how many equal ones would tell as much. */
+static double window_stats__effective_nr(const struct window_stats *all)
+{
+	return all->weight2 ? all->weight * all->weight / all->weight2 : 0;
+}
+
+/**
+ * window_stats__time - Estimate the share of time, of the unit of the sampling event.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @estimate: The share, in percent.
+ *
+ * Return: False if there is no sample at all.
+ */
+bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
+			struct window_estimate *estimate)
+{
+	const double z2 = NORMAL_975 * NORMAL_975;
+	double n = window_stats__effective_nr(&group->all), p, center, half;
+
+	if (!n)
+		return false;
+
+	p = stats->weight / group->all.weight;
+	center = (p + z2 / (2 * n)) / (1 + z2 / n);
+	half = NORMAL_975 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+	estimate->value = 100 * p;
+	estimate->low = 100 * max(center - half, 0.0);
+	estimate->high = 100 * min(center + half, 1.0);
+	return true;
+}
+
+/**
+ * window_stats__estimate - Estimate a metric and its error.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @metric: Index of the metric in the group.
+ * @estimate: The estimate, in the unit of the metric.
+ *
+ * Return: False if there is nothing to estimate it from.
+ */
+bool window_stats__estimate(const struct window_stats *stats, const struct window_group *group,
+			    unsigned int metric, struct window_estimate *estimate)
+{
+	const struct window_metric *m = &group->metrics[metric];
+	unsigned int nr_sums = window_group__nr_sums(group), nr = 0;
+	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor;
+	bool logarithmic;
+
+	if (!window_stats__value(stats, group, metric, &estimate->value))
+		return false;
+
+	factor = window_stats__share_factor(stats, group, m);
+	logarithmic = estimate->value > 0;
+	for (int row = 0; row < WINDOW_GROUPS; row++) {
+		double value;
+
+		if (!stats->sums[row * nr_sums + SUM_NR])
+			continue;
+		window_stats__sum(stats, group, row, sums);
+		/* The only round of an entry cannot be left out. */
+		if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, &value))
+			continue;
+		value *= factor;
+		if (value <= 0)
+			logarithmic = false;
+		values[nr++] = value;
+	}
+
+	if (estimate->value == 0 && m->kind != WINDOW_METRIC_EXPR) {
+		window_stats__sum(stats, group, -1, sums);
+		estimate->low = 0;
+		estimate->high = POISSON_UPPER * m->factor * factor /
+				 sums[SUM_COUNTS + m->divisor];
+		return true;
+	}
+
+	if (nr < 2) {
+		estimate->low = logarithmic ? 0 : -INFINITY;
+		estimate->high = INFINITY;
+		return true;
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		if (logarithmic)
+			values[i] = log(values[i]);
+		mean += values[i] / nr;
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		var += (values[i] - mean) * (values[i] - mean);
+	var *= (nr - 1.0) / nr;
+
+	/* The share of time is the other factor, with an error of its own. */
+	if (m->kind == WINDOW_METRIC_SHARE && stats->weight) {
+		double p = stats->weight / group->all.weight;
+		double relative = (1 - p) / (p * window_stats__effective_nr(&group->all));
+
+		var += logarithmic ? relative : relative * estimate->value * estimate->value;
+	}
+	half = student_975(nr - 1) * sqrt(var);
+
+	if (logarithmic) {
+		half = max(half, RELATIVE_FLOOR);
+		estimate->low = estimate->value * exp(-half);
+		estimate->high = estimate->value * exp(half);
+	} else {
+		half = max(half, RELATIVE_FLOOR * fabs(estimate->value));
+		estimate->low = estimate->value - half;
+		estimate->high = estimate->value + half;
+	}
+	return true;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_WINDOW_STATS_H
+#define __PERF_WINDOW_STATS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <linux/types.h>
+
+#include "window.h"
+
+struct evsel;
+struct expr_parse_ctx;
+
+/* The rounds are dealt to so many groups, to estimate the error without each in turn. */
+#define WINDOW_GROUPS		32
+
+/* An entry with less is marked: its windows may not be like the rest of its time. */
+#define WINDOW_MIN_COVERAGE	0.8
+#define WINDOW_MIN_KEPT		10
+
+/**
+ * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
+ * @nr_rounds: Number of rounds that begin in the entry.
+ * @weight: Sum of their weights: of all the sampling event counts, what is the entry's.
+ * @weight2: Sum of the squares of their weights.
+ * @nr_windows: Number of windows of these rounds.
+ * @nr_kept: Number of those that are used.
+ * @problems: Number of windows with each enum window_problem.
+ * @sums: What the used windows counted: WINDOW_GROUPS rows, allocated for the first.
+ */
+struct window_stats {
+	u64	nr_rounds;
+	double	weight;
+	double	weight2;
+	u64	nr_windows;
+	u64	nr_kept;
+	u64	problems[WINDOW_PROBLEMS];
+	double	*sums;
+};
+
+enum window_metric_kind {
+	/* Factor times one event by another. */
+	WINDOW_METRIC_RATIO,
+	/* The entry's percentage of all that an event counted. */
+	WINDOW_METRIC_SHARE,
+	/* An expression of events, as in the JSON files of pmu-events. */
+	WINDOW_METRIC_EXPR,
+};
+
+/**
+ * struct window_metric - A metric, with its events in the group.
+ * @name: As given by the user.
+ * @header: Of the column.
+ * @kind: How it is computed.
+ * @factor: Unit of a ratio.
+ * @dividend: Index in the group of the event that is divided, or shared.
+ * @divisor: Index in the group of the event to divide by.
+ * @available: The group has all events.
+ * @expr: An expression.
+ * @ctx: To compute it.
+ * @nr_ids: Number of its events.
+ * @ids: Their names in the expression.
+ * @id_events: Their indices in the group.
+ */
+struct window_metric {
+	char			*name;
+	char			*header;
+	enum window_metric_kind	kind;
+	double			factor;
+	unsigned int		dividend;
+	unsigned int		divisor;
+	bool			available;
+	char			*expr;
+	struct expr_parse_ctx	*ctx;
+	unsigned int		nr_ids;
+	char			**ids;
+	unsigned int		*id_events;
+};
+
+/**
+ * struct window_group - What the statistics of a group of events have in common.
+ * @sampler: The event that samples.
+ * @nr_counts: Number of events in the group.
+ * @sampler_index: Index of @sampler in the group.
+ * @slope: The lengths of windows differ, so that what an interrupt adds can be removed.
+ * @length: Nominal length of a window.
+ * @totals: What each event counted in the recording.
+ * @all: Statistics of all entries.
+ * @nr_metrics: Number of metrics.
+ * @metrics: The metrics.
+ */
+struct window_group {
+	struct evsel		*sampler;
+	unsigned int		nr_counts;
+	unsigned int		sampler_index;
+	bool			slope;
+	double			length;
+	double			*totals;
+	struct window_stats	all;
+	unsigned int		nr_metrics;
+	struct window_metric	*metrics;
+};
+
+/**
+ * struct window_estimate - A value with the interval that has it 95 times of 100.
+ * @value: The estimate.
+ * @low: Lower end.
+ * @high: Upper end.
+ */
+struct window_estimate {
+	double	value;
+	double	low;
+	double	high;
+};
+
+struct window_group *window_group__new(struct evsel *sampler);
+void window_group__delete(struct window_group *group);
+int window_group__add_metric(struct window_group *group, const char *name);
+void window_group__count(struct window_group *group, const struct window *window);
+const char *window_metric__names(void);
+const char *window_metric__default_names(void);
+
+void window_stats__add_round(struct window_stats *stats, double weight);
+int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
+			     const struct window *window, unsigned int problems,
+			     unsigned int jackknife, double scale);
+int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
+			const struct window_group *group);
+void window_stats__exit(struct window_stats *stats);
+
+void window_stats__subtract(const struct window_stats *stats, const struct window_group *group,
+			    double *counts);
+int window_stats__set_counts(struct window_stats *stats, const struct window_group *group,
+			     const double *counts);
+
+double window_stats__coverage(const struct window_stats *stats);
+bool window_stats__is_good(const struct window_stats *stats);
+bool window_stats__value(const struct window_stats *stats, const struct window_group *group,
+			 unsigned int metric, double *value);
+bool window_stats__estimate(const struct window_stats *stats, const struct window_group *group,
+			    unsigned int metric, struct window_estimate *estimate);
+bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
+			struct window_estimate *estimate);
+
+#endif /* __PERF_WINDOW_STATS_H */

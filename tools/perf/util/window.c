@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Windows: what a group of events counts between two samples that are close together.
+ *
+ * An event with perf_event_attr::alt_sample_period alternates between a long interval
+ * and windows. The sample that ends the long interval begins a round, each of the next
+ * ends a window. If the samples have the counts of a group, their differences are the
+ * counts of the window.
+ */
+#include "window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/zalloc.h>
+#include <internal/rc_check.h>
+
+#include "evlist.h"
+#include "evsel.h"
+#include "hashmap.h"
+#include "sample.h"
+#include "thread.h"
+
+struct window_round {
+	void			*data;
+	size_t			size;
+	/* Size of the allocation, which the next round uses again. */
+	size_t			allocated;
+};
+
+/* One instance of an event: on a CPU, of a task, or with inheritance one of several. */
+struct window_source {
+	/* The key: an ID of the event that samples. */
+	u64			id;
+	struct evsel		*sampler;
+	unsigned int		nr_members;
+	/* Index in the group of each value of a group read, and the ID it was found for. */
+	unsigned int		nr_values;
+	u64			*value_ids;
+	int			*members;
+	/* Incremented when the event was throttled. */
+	u64			nr_throttled;
+	struct list_head	streams;
+};
+
+/* The samples whose counts continue. */
+struct window_stream {
+	/* The key. tid is 0 if all threads share the counts. */
+	struct window_source	*source;
+	u32			tid;
+	struct list_head	node;
+	struct thread		*thread;
+	bool			has_sample;
+	bool			in_round;
+	unsigned int		index;
+	u64			last_long;
+	u64			nr_throttled;
+	u64			nr_lost;
+	u64			lost;
+	u64			not_running;
+	/* Those that end and begin with a sample can be two. */
+	struct window_round	rounds[2];
+	unsigned int		round;
+	u64			counts[];
+};
+
+struct window_tracker {
+	struct hashmap		*sources;
+	struct hashmap		*streams;
+	u64			nr_lost;
+	u64			*counts;
+	u64			*deltas;
+	unsigned int		nr_allocated;
+};
+
+static size_t window_source__hash(long key, void *ctx __maybe_unused)
+{
+	return ((struct window_source *)key)->id * 31;
+}
+
+static bool window_source__equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	return ((struct window_source *)key1)->id == ((struct window_source *)key2)->id;
+}
+
+static size_t window_stream__hash(long key, void *ctx __maybe_unused)
+{
+	struct window_stream *stream = (struct window_stream *)key;
+
+	return (size_t)stream->source / sizeof(void *) + stream->tid * 31;
+}
+
+static bool window_stream__equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	struct window_stream *a = (struct window_stream *)key1;
+	struct window_stream *b = (struct window_stream *)key2;
+
+	return a->source == b->source && a->tid == b->tid;
+}
+
+/**
+ * window_tracker__new - Make a tracker that has seen no sample.
+ *
+ * Return: The tracker, or NULL if memory is short.
+ */
+struct window_tracker *window_tracker__new(void)
+{
+	struct window_tracker *tracker = zalloc(sizeof(*tracker));
+
+	if (!tracker)
+		return NULL;
+
+	tracker->sources = hashmap__new(window_source__hash, window_source__equal, NULL);
+	tracker->streams = hashmap__new(window_stream__hash, window_stream__equal, NULL);
+	if (IS_ERR(tracker->sources) || IS_ERR(tracker->streams)) {
+		window_tracker__delete(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+static void window_stream__delete(struct window_stream *stream)
+{
+	list_del(&stream->node);
+	thread__put(stream->thread);
+	free(stream->rounds[0].data);
+	free(stream->rounds[1].data);
+	free(stream);
+}
+
+static void window_source__delete(struct window_source *source)
+{
+	free(source->value_ids);
+	free(source->members);
+	free(source);
+}
+
+/**
+ * window_tracker__delete - Free a tracker.
+ * @tracker: The tracker, or NULL.
+ */
+void window_tracker__delete(struct window_tracker *tracker)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	if (!tracker)
+		return;
+
+	if (!IS_ERR_OR_NULL(tracker->streams)) {
+		hashmap__for_each_entry(tracker->streams, cur, bkt)
+			window_stream__delete(cur->pvalue);
+	}
+	if (!IS_ERR_OR_NULL(tracker->sources)) {
+		hashmap__for_each_entry(tracker->sources, cur, bkt)
+			window_source__delete(cur->pvalue);
+	}
+	hashmap__free(tracker->streams);
+	hashmap__free(tracker->sources);
+	free(tracker->counts);
+	free(tracker->deltas);
+	free(tracker);
+}
+
+/**
+ * evsel__window_sampler - Find the event of a group that samples, usually its leader.
+ * @leader: Leader of the group.
+ *
+ * Return: The first event with a period or frequency, or @leader.
+ */
+struct evsel *evsel__window_sampler(struct evsel *leader)
+{
+	struct evsel *evsel;
+
+	for_each_group_evsel(evsel, leader) {
+		if (evsel->core.attr.sample_period)
+			return evsel;
+	}
+	return leader;
+}
+
+/**
+ * evsel__has_windows - Tell if the samples of an event can end windows.
+ * @evsel: The event.
+ *
+ * Return: True if its samples have the counts of a group of two events or more, and no
+ * event before it in the group samples.
+ */
+bool evsel__has_windows(struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->core.attr;
+	struct evsel *leader = evsel__leader(evsel);
+
+	return (attr->sample_type & PERF_SAMPLE_READ) &&
+	       (attr->read_format & PERF_FORMAT_GROUP) &&
+	       leader->core.nr_members > 1 && evsel__window_sampler(leader) == evsel;
+}
+
+static struct window_source *window_tracker__findnew_source(struct window_tracker *tracker,
+							    u64 id, struct evsel *sampler)
+{
+	struct window_source key = { .id = id }, *source;
+
+	if (hashmap__find(tracker->sources, &key, &source))
+		return source;
+
+	source = zalloc(sizeof(*source));
+	if (!source)
+		return NULL;
+
+	source->id = id;
+	source->sampler = sampler;
+	source->nr_members = evsel__leader(sampler)->core.nr_members;
+	INIT_LIST_HEAD(&source->streams);
+	if (hashmap__add(tracker->sources, source, source)) {
+		window_source__delete(source);
+		return NULL;
+	}
+	return source;
+}
+
+static struct window_stream *window_tracker__findnew_stream(struct window_tracker *tracker,
+							    struct window_source *source,
+							    u32 tid)
+{
+	struct window_stream key = { .source = source, .tid = tid }, *stream;
+
+	if (hashmap__find(tracker->streams, &key, &stream))
+		return stream;
+
+	stream = zalloc(sizeof(*stream) + source->nr_members * sizeof(u64));
+	if (!stream)
+		return NULL;
+
+	stream->source = source;
+	stream->tid = tid;
+	list_add_tail(&stream->node, &source->streams);
+	if (hashmap__add(tracker->streams, stream, stream)) {
+		window_stream__delete(stream);
+		return NULL;
+	}
+	return stream;
+}
+
+/* Find the number in its group of the event with this ID. */
+static int evsel__find_member(struct evsel *leader, u64 id)
+{
+	struct perf_sample_id *sid = evlist__id2sid(leader->evlist, id);
+	struct evsel *evsel, *pos;
+	int member = 0;
+
+	if (!sid || !sid->evsel)
+		return -ENOENT;
+
+	evsel = container_of(sid->evsel, struct evsel, core);
+	for_each_group_evsel(pos, leader) {
+		/* A file can claim to have fewer. */
+		if (member >= leader->core.nr_members)
+			break;
+		if (pos == evsel)
+			return member;
+		member++;
+	}
+	return -ENOENT;
+}
+
+/* The order of the values is that of the group, and remains. */
+static int window_source__map_values(struct window_source *source, struct perf_sample *sample)
+{
+	struct evsel *leader = evsel__leader(source->sampler);
+	struct sample_read_value *v = sample->read.group.values;
+	u64 read_format = source->sampler->core.attr.read_format;
+	u64 nr = sample->read.group.nr;
+
+	if (source->nr_values != nr) {
+		zfree(&source->value_ids);
+		zfree(&source->members);
+		source->nr_values = 0;
+		source->value_ids = calloc(nr, sizeof(*source->value_ids));
+		source->members = calloc(nr, sizeof(*source->members));
+		if (!source->value_ids || !source->members)
+			return -ENOMEM;
+		source->nr_values = nr;
+		for (u64 i = 0; i < nr; i++)
+			source->members[i] = -ENOENT;
+	}
+	for (u64 i = 0; i < nr; i++, v = next_sample_read_value(v, read_format)) {
+		if (source->value_ids[i] == v->id && source->members[i] >= 0)
+			continue;
+		source->value_ids[i] = v->id;
+		source->members[i] = evsel__find_member(leader, v->id);
+	}
+	return 0;
+}
+
+/* Find the ID of the sampling event in a group read. */
+static u64 sample__sampler_id(struct perf_sample *sample, struct evsel *sampler)
+{
+	struct sample_read_value *v = sample->read.group.values;
+	u64 read_format = sampler->core.attr.read_format;
+	struct evsel *leader = evsel__leader(sampler);
+
+	/* The values begin with that of the leader. */
+	if (sampler == leader && sample->read.group.nr)
+		return v->id;
+
+	sample_read_group__for_each(v, sample->read.group.nr, read_format) {
+		struct perf_sample_id *sid = evlist__id2sid(leader->evlist, v->id);
+
+		if (sid && sid->evsel == &sampler->core)
+			return v->id;
+	}
+	return 0;
+}
+
+static int window_tracker__reserve(struct window_tracker *tracker, unsigned int nr)
+{
+	u64 *counts, *deltas;
+
+	if (nr <= tracker->nr_allocated)
+		return 0;
+
+	counts = realloc(tracker->counts, nr * sizeof(*counts));
+	if (counts)
+		tracker->counts = counts;
+	deltas = realloc(tracker->deltas, nr * sizeof(*deltas));
+	if (deltas)
+		tracker->deltas = deltas;
+	if (!counts || !deltas)
+		return -ENOMEM;
+	tracker->nr_allocated = nr;
+	return 0;
+}
+
+/* Copy the counts of a group read, return what the kernel lost of the sampling event. */
+static u64 window_source__read(struct window_source *source, struct perf_sample *sample,
+			       u64 *counts)
+{
+	struct sample_read_value *v = sample->read.group.values;
+	u64 read_format = source->sampler->core.attr.read_format;
+	u64 lost = 0;
+
+	memset(counts, 0, source->nr_members * sizeof(*counts));
+	for (unsigned int i = 0; i < source->nr_values;
+	     i++, v = next_sample_read_value(v, read_format)) {
+		if (source->members[i] < 0)
+			continue;
+		counts[source->members[i]] = v->value;
+		if (v->id == source->id && (read_format & PERF_FORMAT_LOST))
+			lost = v->lost;
+	}
+	return lost;
+}
+
+/*
+ * Half of the long interval is more than an interrupt is ever late, and less than what a
+ * missing sample adds.
+ */
+static bool has_armed_length(u64 length, u64 armed, u64 last_long)
+{
+	return length >= armed && length - armed <= (last_long ?: armed) / 2;
+}
+
+/**
+ * window_tracker__add - Find out whether a sample begins or ends a window.
+ * @tracker: The tracker.
+ * @sample: A sample of any event, the samples before it having been added.
+ * @thread: Its thread.
+ * @window: The answer, all zero for a sample that is not one of windows.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_tracker__add(struct window_tracker *tracker, struct perf_sample *sample,
+			struct thread *thread, struct window *window)
+{
+	struct evsel *sampler = sample->evsel;
+	const struct perf_event_attr *attr = &sampler->core.attr;
+	bool is_window, same_thread, per_thread;
+	struct window_source *source;
+	struct window_stream *stream;
+	u64 lost, not_running, id;
+	int sampler_member;
+
+	memset(window, 0, sizeof(*window));
+	if (!evsel__has_windows(sampler))
+		return 0;
+	/* Without counts it is not what its event says, and of no use. */
+	if (!sample->read.group.values)
+		return 0;
+	id = sample__sampler_id(sample, sampler);
+	if (!id)
+		return 0;
+
+	per_thread = perf_evsel__attr_has_per_thread_sample_period(&sampler->core);
+	source = window_tracker__findnew_source(tracker, id, sampler);
+	/* A file can claim that two events have one ID. */
+	if (source && source->sampler != sampler)
+		return 0;
+	if (!source || window_source__map_values(source, sample) ||
+	    window_tracker__reserve(tracker, source->nr_members))
+		return -ENOMEM;
+	stream = window_tracker__findnew_stream(tracker, source, per_thread ? sample->tid : 0);
+	if (!stream)
+		return -ENOMEM;
+
+	sampler_member = evsel__find_member(evsel__leader(sampler), id);
+	if (sampler_member < 0)
+		return 0;
+	lost = window_source__read(source, sample, tracker->counts);
+	/* Both times are 0 if they were not recorded. */
+	not_running = sample->read.time_enabled - sample->read.time_running;
+	same_thread = RC_CHK_EQUAL(stream->thread, thread);
+	/* Another thread with this TID does not continue the counts. */
+	if (per_thread && !same_thread) {
+		stream->has_sample = false;
+		stream->in_round = false;
+	}
+
+	window->nr_counts = source->nr_members;
+	window->counts = tracker->deltas;
+	window->whole = true;
+	for (unsigned int i = 0; i < source->nr_members; i++) {
+		u64 before = stream->has_sample ? stream->counts[i] : 0;
+
+		if (tracker->counts[i] < before) {
+			window->problems |= WINDOW_BACKWARDS;
+			window->whole = false;
+		}
+		tracker->deltas[i] = tracker->counts[i] - before;
+	}
+
+	is_window = attr->alt_sample_period && (sample->misc & PERF_RECORD_MISC_ALT_WINDOW);
+	if (is_window || !attr->alt_sample_period) {
+		window->ends = stream->in_round;
+		window->ending = &stream->rounds[stream->round];
+		window->armed = sample->period;
+		window->index = stream->index;
+		/* The event may tell what it lost itself. */
+		if (attr->read_format & PERF_FORMAT_LOST ? stream->lost != lost :
+		    stream->nr_lost != tracker->nr_lost)
+			window->problems |= WINDOW_LOST;
+		if (!has_armed_length(tracker->deltas[sampler_member], sample->period,
+				      is_window ? stream->last_long : sample->period))
+			window->problems |= WINDOW_LENGTH;
+		if (sample->misc & PERF_RECORD_MISC_ALT_SPLIT)
+			window->problems |= WINDOW_SPLIT;
+		/* Windows are marked if they were interrupted, other intervals are not. */
+		if (!is_window && (stream->nr_throttled != source->nr_throttled || !same_thread))
+			window->problems |= WINDOW_SPLIT;
+		if (stream->not_running != not_running)
+			window->problems |= WINDOW_MULTIPLEXED;
+		/*
+		 * What follows a window belongs to its round as long as no sample is
+		 * missing: the number of windows tells where it ends.
+		 */
+		stream->index++;
+		if (is_window && stream->index >= (attr->alt_sample_count ?: 1))
+			stream->in_round = false;
+	}
+	if (!is_window) {
+		stream->round ^= 1;
+		window->begins = true;
+		window->beginning = &stream->rounds[stream->round];
+		window->beginning->size = 0;
+		window->weight = sample->period;
+		if (attr->alt_sample_period) {
+			window->weight += attr->alt_sample_period *
+					  (attr->alt_sample_count ?: 1);
+		}
+		stream->last_long = sample->period;
+		stream->in_round = true;
+		stream->index = 0;
+	}
+
+	if (!same_thread) {
+		thread__put(stream->thread);
+		stream->thread = thread__get(thread);
+	}
+	stream->has_sample = true;
+	stream->lost = lost;
+	stream->nr_lost = tracker->nr_lost;
+	stream->nr_throttled = source->nr_throttled;
+	stream->not_running = not_running;
+	memcpy(stream->counts, tracker->counts, source->nr_members * sizeof(*stream->counts));
+	return 0;
+}
+
+/**
+ * window_tracker__unthrottle - Note that an event was stopped since its last sample.
+ * @tracker: The tracker.
+ * @id: ID of the event, of a PERF_RECORD_UNTHROTTLE.
+ */
+void window_tracker__unthrottle(struct window_tracker *tracker, u64 id)
+{
+	struct window_source key = { .id = id }, *source;
+
+	if (hashmap__find(tracker->sources, &key, &source))
+		source->nr_throttled++;
+}
+
+/**
+ * window_tracker__lost - Note that records were lost that can be samples of any event.
+ * @tracker: The tracker.
+ */
+void window_tracker__lost(struct window_tracker *tracker)
+{
+	tracker->nr_lost++;
+}
+
+/**
+ * window_tracker__exit_thread - Forget a thread.
+ * @tracker: The tracker.
+ * @tid: Its ID.
+ */
+void window_tracker__exit_thread(struct window_tracker *tracker, u32 tid)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	if (!tid)
+		return;
+
+	hashmap__for_each_entry(tracker->sources, cur, bkt) {
+		struct window_stream key = { .source = cur->pvalue, .tid = tid }, *stream;
+
+		if (hashmap__delete(tracker->streams, &key, NULL, &stream))
+			window_stream__delete(stream);
+	}
+}
+
+/**
+ * window_tracker__nr_streams - Tell how many sequences of samples are tracked.
+ * @tracker: The tracker.
+ *
+ * Return: The number of threads that are alive or of CPUs, times that of groups.
+ */
+size_t window_tracker__nr_streams(const struct window_tracker *tracker)
+{
+	return hashmap__size(tracker->streams);
+}
+
+/**
+ * window_round__set_data - Keep something until the round ends.
+ * @round: The round that begins.
+ * @data: Copied.
+ * @size: Size of @data in bytes.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_round__set_data(struct window_round *round, const void *data, size_t size)
+{
+	if (size > round->allocated) {
+		void *new = realloc(round->data, size);
+
+		if (!new) {
+			round->size = 0;
+			return -ENOMEM;
+		}
+		round->data = new;
+		round->allocated = size;
+	}
+	if (size)
+		memcpy(round->data, data, size);
+	round->size = size;
+	return 0;
+}
+
+/**
+ * window_round__data - Return what window_round__set_data() kept.
+ * @round: The round of a window that ends.
+ *
+ * Return: The data, which the caller can change. window_round__data_size() is its size.
+ */
+void *window_round__data(const struct window_round *round)
+{
+	return round->data;
+}
+
+/**
+ * window_round__data_size - Return the size of what window_round__set_data() kept.
+ * @round: The round of a window that ends.
+ *
+ * Return: The size in bytes.
+ */
+size_t window_round__data_size(const struct window_round *round)
+{
+	return round->size;
+}
