@@ -18,6 +18,9 @@
 #                and how large the structs are, on the base and with the series
 # make throttled print what becomes of groups that are throttled, on the base and with
 #                the series: arm64 and x86
+# make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
+#                what perf says of its functions, what is true, and how often the
+#                confidence intervals have it
 # make drivers   print which drivers ran the tests, from the last results
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
@@ -83,14 +86,23 @@ fuzz:
 
 cost:
 	@TEST='streams sample_cost' scripts/test.sh arm64-up arm64-base
-	@TEST='sample_cost' scripts/test.sh x86_64-intel x86_64-base
+	@TEST='streams sample_cost' scripts/test.sh x86_64-intel x86_64-base
+	@TEST='streams sample_cost' scripts/test.sh x86_64-zen4 x86_64-zen4-base
 	@scripts/compare.sh arm64-base arm64-up
 	@scripts/compare.sh x86_64-base x86_64-intel
+	@scripts/compare.sh x86_64-zen4-base x86_64-zen4
 	@scripts/struct-sizes.sh
 
 throttled:
 	@scripts/throttled.sh arm64-base arm64-up
 	@scripts/throttled.sh x86_64-base x86_64-intel
+
+truth:
+	@mkdir -p build/lists
+	@echo 'truth 3600 /guest/truth.sh $(RECORDINGS)' > build/lists/truth.list
+	@scripts/run.sh x86_64-stalls build/lists/truth.list $(RESULTS)/truth 3600
+	@cat $(RESULTS)/truth/truth.tap
+	@scripts/summary.sh build/lists/truth.list=$(RESULTS)/truth
 
 drivers:
 	@scripts/drivers.sh
@@ -130,5 +142,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs periods fuzz cost throttled drivers qemu bisect import \
+.PHONY: help demo test shell archs periods fuzz cost throttled truth drivers qemu bisect import \
 	export check mail lint cache clean-cache clean

@@ -6,6 +6,8 @@
 # it, and where the series' members of struct hw_perf_event are (arm64).
 . "$(dirname "$0")/build/lib.sh"
 
+# What fails in $(...) ends the script.
+shopt -s inherit_errexit
 use_arch arm64
 need dwarves=pahole bc bison ccache flex make perl "${compiler[@]}" gcc \
 	libc6-dev=/usr/include/stdio.h
@@ -14,7 +16,7 @@ need dwarves=pahole bc bison ccache flex make perl "${compiler[@]}" gcc \
 object()			# TREE
 {
 	local make=(make -s -C "$1" O=out-layout ARCH=arm64 CC="ccache ${CROSS_COMPILE}gcc"
-		KCFLAGS=-g -j"$JOBS")
+		CROSS_COMPILE="$CROSS_COMPILE" KCFLAGS=-g -j"$JOBS")
 	local config=$TOP/machines/configs/archs/arm64.config
 
 	mkdir -p "$1/out-layout"
@@ -34,12 +36,13 @@ before=$(object "$BASE")
 after=$(object "$LINUX")
 printf '%-20s %14s %14s   (bytes, cache lines)\n' struct base series
 for struct in perf_event hw_perf_event perf_event_attr perf_sample_data; do
-	printf '%-20s %14s %14s\n' "$struct" "$(size $struct "$before")" "$(size $struct "$after")"
+	old=$(size $struct "$before")
+	new=$(size $struct "$after")
+	printf '%-20s %14s %14s\n' "$struct" "$old" "$new"
 done
 echo
-diff <(pahole -C hw_perf_event "$before" | grep -oE '[a-z_0-9]+;' | sort) \
+comm -13 <(pahole -C hw_perf_event "$before" | grep -oE '[a-z_0-9]+;' | sort) \
 	<(pahole -C hw_perf_event "$after" | grep -oE '[a-z_0-9]+;' | sort) |
-	sed -n 's/^> //p' |
 	while read -r member; do
 		pahole -C hw_perf_event "$after" | grep -F "$member" |
 			sed -E 's|^\t||; s|/\* +|/* offset |; s| +([0-9]+) \*/| size \1 */|'

@@ -10,7 +10,7 @@
 instructions()		# ROUNDS FUNCTION
 {
 	for _ in 1 2 3; do
-		perf stat -x, -e instructions:u -o /tmp/stat perf test -w fnmix "$1" "$2"
+		perf stat -x, -e instructions:u -o /tmp/stat perf test -w fnmix "$1" "$2" 8
 		awk -F, '/instructions/ { print $1 }' /tmp/stat
 	done | sort -n | head -n 1
 }
@@ -20,7 +20,7 @@ hundred_calls()		# FUNCTION
 	echo $(($(instructions 200 "$1") - $(instructions 100 "$1")))
 }
 
-list=$(perf test -w fnmix list)
+list=$(perf test -w fnmix list every)
 plan $(($(echo "$list" | wc -l) - 1))
 empty=$(hundred_calls empty)
 while read -r name known; do

@@ -14,7 +14,7 @@ events='{cycles,instructions,branch-misses,cpu/event=0xd1,umask=0x08/,cpu/event=
 counts()		# ROUNDS FUNCTION
 {
 	# A file for each of the two that hundred_calls() runs at a time.
-	perf stat -x, -e "$events" -o "/tmp/stat.$1" perf test -w fnmix "$1" "$2"
+	perf stat -x, -e "$events" -o "/tmp/stat.$1" perf test -w fnmix "$1" "$2" 8
 	awk -F, '$1 ~ /^[0-9]/ { print $1 }' "/tmp/stat.$1"
 }
 

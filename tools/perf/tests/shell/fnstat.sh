@@ -116,7 +116,7 @@ test_own_options() {
 		fail "Options of the workload are left to it"
 	elif perf fnstat record -o "${data}" -q --window 0 -c 20011 \
 		perf test -w fnmix 100 2> "${log}" &&
-	     perf evlist -v -i "${data}" | grep -q "cycles/period=20011/"
+	     perf evlist -v -i "${data}" | grep -q "sample_freq }: 20011"
 	then
 		pass "Options at any place"
 	else

@@ -3,8 +3,14 @@
  * Call functions with a known behaviour in a shuffled order, to verify per-function
  * metrics. On arm64 and x86_64 the number of instructions that a call of each
  * function retires is known exactly.
+ *
+ * The functions of "all" are long, and each does the same all the time. Those of "every"
+ * that are not in "all" call short functions, which break what takes the counts between
+ * two samples for those of one function.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +23,13 @@
 #include "../tests.h"
 
 #define DEFAULT_ROUNDS	2000
-#define BUF_SIZE	(8 << 20)
-#define BUF_MASK	0x7fffc0
+#define MAX_THREADS	1024
+/* If the system does not tell the sizes of its caches. */
+#define DEFAULT_BUF_MIB	64
+#define MIN_BUF_MIB	8
+/* The random numbers have 32 bits. */
+#define MAX_BUF_MIB	4096
+#define LINE_SIZE	64
 /* A linear congruential generator. The lower bits are poor and not used. */
 #define LCG_MUL		0x5851f42d4c957f2d
 #define LCG_ADD		0x14057b7ef767814f
@@ -26,8 +37,11 @@
 #define DOUBLE_1_7	0x3ffb333333333333
 #define DOUBLE_3_1	0x4008cccccccccccd
 
-/* The arguments of a function: a random number and BUF_SIZE bytes, all zero. */
-typedef void (*fnmix_t)(u64 seed, u64 *buf);
+/*
+ * The arguments of a function: a random number, a buffer that is all zero, and the bits
+ * of the offsets of its cache lines.
+ */
+typedef void (*fnmix_t)(u64 seed, u64 *buf, u64 mask);
 
 #if defined(__aarch64__) || defined(__x86_64__)
 /*
@@ -50,7 +64,7 @@ typedef void (*fnmix_t)(u64 seed, u64 *buf);
 	    LITERALS						\
 	    ".size fnmix_" #name ", . - fnmix_" #name "\n"	\
 	    ".popsection\n");					\
-	void fnmix_##name(u64 seed, u64 *buf);			\
+	void fnmix_##name(u64 seed, u64 *buf, u64 mask);	\
 	enum { fnmix_##name##_insns = NR_ENTRY + (nr_insns) + 1 }
 
 #define FNMIX(name, loops, nr_setup, setup, nr_body, body)		\
@@ -58,6 +72,8 @@ typedef void (*fnmix_t)(u64 seed, u64 *buf);
 		  LOOPS(loops) setup "9:\n" body NEXT)
 
 #define NOPS		"nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"
+/* A string of @nr times @code. */
+#define REPEAT(nr, code)	".rept " #nr "\n" code ".endr\n"
 #endif
 
 #if defined(__aarch64__)
@@ -118,7 +134,7 @@ FNMIX(barrier, 400,
 FNMIX(cache_miss, 1000,
 	4, LOAD("x12", LCG_MUL)
 	 LOAD("x13", LCG_ADD)
-	 LOAD("x14", BUF_MASK)
+	 "mov x14, x2\n"
 	 "mov x10, #0\n",
 	4, "madd x0, x0, x12, x13\n"
 	 "add x0, x0, x10\n"
@@ -128,6 +144,81 @@ FNMIX(cache_miss, 1000,
 FNMIX(nops, 500,
 	0, "",
 	16, NOPS NOPS);
+
+/* Called by the others, with these registers: x10 to x13, w14, d0, d1. */
+FNMIX_ASM(leaf, 11,
+	  LOAD("x13", DIVIDEND)
+	  "mov x11, #3\n"
+	  "mov x10, x13\n"
+	  REPEAT(4, "udiv x10, x10, x11\n"
+		 "add x10, x10, x13\n"));
+
+FNMIX_ASM(insns_50, 49, REPEAT(49, "nop\n"));
+
+FNMIX_ASM(insns_200, 199,
+	  LOAD("x13", DIVIDEND)
+	  "mov x11, #3\n"
+	  "mov x10, x13\n"
+	  REPEAT(10, "udiv x10, x10, x11\n"
+		 "add x10, x10, x13\n"
+		 NOPS NOPS "nop\n")
+	  REPEAT(6, "nop\n"));
+
+FNMIX_ASM(insns_800, 799,
+	  LOAD("x10", DOUBLE_1_7)
+	  LOAD("x11", DOUBLE_3_1)
+	  "fmov d0, x10\n"
+	  "fmov d1, x11\n"
+	  REPEAT(99, "fdiv d0, d1, d0\n"
+		 "nop\nnop\nnop\nnop\nnop\nnop\nnop\n")
+	  "nop\nnop\nnop\n");
+
+/* 60 instructions if @seed is 0, else as many as the number here. */
+FNMIX_ASM(bimodal, 5 + 265 * 5,
+	  "cbnz w0, 5f\n"
+	  REPEAT(58, "nop\n")
+	  "ret\n"
+	  "5: mov w14, #265\n"
+	  LOAD("x13", DIVIDEND)
+	  "mov x11, #3\n"
+	  "mov x10, x13\n"
+	  "9: udiv x10, x10, x11\n"
+	  "add x10, x10, x13\n"
+	  "nop\n"
+	  "subs w14, w14, #1\n"
+	  "b.ne 9b\n");
+
+FNMIX_ASM(caller, 3 + 600 * (24 + 3 + fnmix_leaf_insns),
+	  "mov x15, x30\n"
+	  LOOPS(600)
+	  "9:\n" NOPS NOPS NOPS
+	  "bl fnmix_leaf\n"
+	  NEXT
+	  "mov x30, x15\n");
+
+FNMIX_ASM(sizes, 3 + 20 * (3 + 2 + fnmix_insns_50_insns + fnmix_insns_200_insns +
+			   fnmix_insns_800_insns),
+	  "mov x15, x30\n"
+	  LOOPS(20)
+	  "9: bl fnmix_insns_50\n"
+	  "bl fnmix_insns_200\n"
+	  "bl fnmix_insns_800\n"
+	  NEXT
+	  "mov x30, x15\n");
+
+FNMIX_ASM(modes, 3 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
+	  "mov x15, x30\n"
+	  LOOPS(5)
+	  "9: mov w12, #9\n"
+	  "8: mov w0, #0\n"
+	  REPEAT(240, "nop\n")
+	  "bl fnmix_bimodal\n"
+	  "subs w12, w12, #1\n"
+	  "b.ne 8b\n"
+	  "mov w0, #1\n"
+	  "bl fnmix_bimodal\n"
+	  NEXT
+	  "mov x30, x15\n");
 
 #elif defined(__x86_64__)
 
@@ -193,7 +284,7 @@ FNMIX(barrier, 400,
 FNMIX(cache_miss, 1000,
 	4, LOAD("r8", LCG_MUL)
 	 LOAD("r9", LCG_ADD)
-	 LOAD("r10", BUF_MASK)
+	 "mov %rdx, %r10\n"
 	 "xor %eax, %eax\n",
 	7, "imul %r8, %rdi\n"
 	 "add %r9, %rdi\n"
@@ -207,12 +298,87 @@ FNMIX(nops, 500,
 	0, "",
 	16, NOPS NOPS);
 
+/* Called by the others, with these registers: rax, rdx, r8, r9, r11, xmm0 to xmm2. */
+FNMIX_ASM(leaf, 15,
+	  LOAD("r8", DIVIDEND)
+	  "mov $3, %r9d\n"
+	  "mov %r8, %rax\n"
+	  REPEAT(4, "xor %edx, %edx\n"
+		 "div %r9\n"
+		 "add %r8, %rax\n"));
+
+FNMIX_ASM(insns_50, 49, REPEAT(49, "nop\n"));
+
+FNMIX_ASM(insns_200, 199,
+	  LOAD("r8", DIVIDEND)
+	  "mov $3, %r9d\n"
+	  "mov %r8, %rax\n"
+	  REPEAT(10, "xor %edx, %edx\n"
+		 "div %r9\n"
+		 "add %r8, %rax\n"
+		 NOPS NOPS)
+	  REPEAT(6, "nop\n"));
+
+FNMIX_ASM(insns_800, 799,
+	  LOAD("rax", DOUBLE_1_7)
+	  LOAD("rdx", DOUBLE_3_1)
+	  "movq %rax, %xmm0\n"
+	  "movq %rdx, %xmm1\n"
+	  REPEAT(99, "movapd %xmm1, %xmm2\n"
+		 "divsd %xmm0, %xmm2\n"
+		 "movapd %xmm2, %xmm0\n"
+		 "nop\nnop\nnop\nnop\nnop\n")
+	  "nop\nnop\nnop\n");
+
+/* 60 instructions if @seed is 0, else as many as the number here. */
+FNMIX_ASM(bimodal, 6 + 265 * 5,
+	  "test %edi, %edi\n"
+	  "jnz 5f\n"
+	  REPEAT(57, "nop\n")
+	  "ret\n"
+	  "5: mov $265, %r11d\n"
+	  LOAD("r8", DIVIDEND)
+	  "mov $3, %r9d\n"
+	  "mov %r8, %rax\n"
+	  "9: xor %edx, %edx\n"
+	  "div %r9\n"
+	  "add %r8, %rax\n"
+	  "dec %r11d\n"
+	  "jnz 9b\n");
+
+FNMIX_ASM(caller, 1 + 600 * (24 + 3 + fnmix_leaf_insns),
+	  LOOPS(600)
+	  "9:\n" NOPS NOPS NOPS
+	  "call fnmix_leaf\n"
+	  NEXT);
+
+FNMIX_ASM(sizes, 1 + 20 * (3 + 2 + fnmix_insns_50_insns + fnmix_insns_200_insns +
+			   fnmix_insns_800_insns),
+	  LOOPS(20)
+	  "9: call fnmix_insns_50\n"
+	  "call fnmix_insns_200\n"
+	  "call fnmix_insns_800\n"
+	  NEXT);
+
+FNMIX_ASM(modes, 1 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
+	  LOOPS(5)
+	  "9: mov $9, %r10d\n"
+	  "8: xor %edi, %edi\n"
+	  REPEAT(240, "nop\n")
+	  "call fnmix_bimodal\n"
+	  "dec %r10d\n"
+	  "jnz 8b\n"
+	  "mov $1, %edi\n"
+	  "call fnmix_bimodal\n"
+	  NEXT);
+
 #else /* The same in C. The number of instructions is unknown. */
 
 #define FNMIX(name, loops, setup, body)			\
-	void fnmix_##name(u64 seed, u64 *buf);		\
+	void fnmix_##name(u64 seed, u64 *buf, u64 mask); \
 	noinline void fnmix_##name(u64 seed __maybe_unused, \
-				   u64 *buf __maybe_unused) \
+				   u64 *buf __maybe_unused, \
+				   u64 mask __maybe_unused) \
 	{						\
 		setup;					\
 		for (int i = 0; i < (loops); i++) {	\
@@ -254,35 +420,106 @@ FNMIX(barrier, 400,
 FNMIX(cache_miss, 1000,
 	,
 	seed = seed * LCG_MUL + LCG_ADD;
-	seed += *(volatile u64 *)((void *)buf + ((seed >> 32) & BUF_MASK)));
+	seed += *(volatile u64 *)((void *)buf + ((seed >> 32) & mask)));
 
 FNMIX(nops, 500,
 	,
 	asm volatile("nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"));
 
+FNMIX(leaf, 4,
+	volatile u64 n = DIVIDEND;
+	volatile u64 d = 3,
+	n = n / d + DIVIDEND);
+
+FNMIX(insns_50, 6,
+	,
+	asm volatile("nop\nnop\nnop\nnop\nnop\nnop\n"));
+
+FNMIX(insns_200, 10,
+	volatile u64 n = DIVIDEND;
+	volatile u64 d = 3,
+	n = n / d + DIVIDEND);
+
+FNMIX(insns_800, 99,
+	volatile double n = 1.7;
+	volatile double d = 3.1,
+	n = d / n);
+
+FNMIX(bimodal, seed ? 265 : 1,
+	volatile u64 n = DIVIDEND;
+	volatile u64 d = 3,
+	n = n / d + DIVIDEND);
+
+FNMIX(caller, 600,
+	,
+	asm volatile("nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n");
+	fnmix_leaf(0, NULL, 0));
+
+FNMIX(sizes, 20,
+	,
+	fnmix_insns_50(0, NULL, 0);
+	fnmix_insns_200(0, NULL, 0);
+	fnmix_insns_800(0, NULL, 0));
+
+FNMIX(modes, 50,
+	,
+	fnmix_nops(0, NULL, 0);
+	fnmix_bimodal(i % 10 == 9, NULL, 0));
+
 #endif
+
+enum fnmix_set {
+	SET_ALL,	/* of "all" and "every" */
+	SET_EVERY,
+	SET_CALLED,	/* called by others, or alone */
+	SET_EMPTY,
+};
 
 static const struct {
 	const char	*name;
 	fnmix_t		fn;
 	unsigned int	insns;
+	enum fnmix_set	set;
 } functions[] = {
-#define FUNCTION(name) { #name, fnmix_##name, fnmix_##name##_insns }
-	FUNCTION(mispredict),
-	FUNCTION(int_div),
-	FUNCTION(fp_div),
-	FUNCTION(convert),
-	FUNCTION(barrier),
-	FUNCTION(cache_miss),
-	FUNCTION(nops),
-	FUNCTION(empty),	/* not one of "all" */
+#define FUNCTION(name, set) { #name, fnmix_##name, fnmix_##name##_insns, set }
+	FUNCTION(mispredict, SET_ALL),
+	FUNCTION(int_div, SET_ALL),
+	FUNCTION(fp_div, SET_ALL),
+	FUNCTION(convert, SET_ALL),
+	FUNCTION(barrier, SET_ALL),
+	FUNCTION(cache_miss, SET_ALL),
+	FUNCTION(nops, SET_ALL),
+	FUNCTION(caller, SET_EVERY),	/* calls leaf, all the time */
+	FUNCTION(sizes, SET_EVERY),	/* calls the insns_N */
+	FUNCTION(modes, SET_EVERY),	/* calls bimodal: 9 short calls, 1 long */
+	FUNCTION(leaf, SET_CALLED),
+	FUNCTION(insns_50, SET_CALLED),
+	FUNCTION(insns_200, SET_CALLED),
+	FUNCTION(insns_800, SET_CALLED),
+	FUNCTION(bimodal, SET_CALLED),
+	FUNCTION(empty, SET_EMPTY),
 };
 
 #define NR_FUNCTIONS	((int)ARRAY_SIZE(functions))
 
-static void list_functions(void)
+struct fnmix_run {
+	pthread_t	thread;
+	u64		rounds;
+	u64		seed;
+	const fnmix_t	*funcs;
+	int		nr_funcs;
+	u64		*buf;
+	u64		mask;
+};
+
+/* Print the instructions of a call, with those of the functions that it calls. */
+static void list_functions(bool every)
 {
 	for (int i = 0; i < NR_FUNCTIONS; i++) {
+		enum fnmix_set set = functions[i].set;
+
+		if (!every && (set == SET_EVERY || set == SET_CALLED))
+			continue;
 		if (functions[i].insns)
 			printf("%s %u\n", functions[i].name, functions[i].insns);
 		else
@@ -302,12 +539,13 @@ static u64 fnmix_random(u64 *state)
  * functions, so that runs with the same number of rounds differ by the instructions
  * of the functions alone.
  */
-static void run_functions(u64 rounds, const fnmix_t *funcs, int nr, u64 *buf)
+static void run_functions(const struct fnmix_run *run)
 {
 	fnmix_t order[NR_FUNCTIONS];
-	u64 state = 1;
+	u64 rounds = run->rounds, state = run->seed, *buf = run->buf, mask = run->mask;
+	int nr = run->nr_funcs;
 
-	memcpy(order, funcs, sizeof(order));
+	memcpy(order, run->funcs, sizeof(order));
 	while (rounds--) {
 		for (int i = nr - 1; i > 0; i--) {
 			int j = (fnmix_random(&state) * (i + 1)) >> 32;
@@ -317,58 +555,138 @@ static void run_functions(u64 rounds, const fnmix_t *funcs, int nr, u64 *buf)
 			order[j] = fn;
 		}
 		for (int i = 0; i < nr; i++)
-			order[i](fnmix_random(&state), buf);
+			order[i](fnmix_random(&state), buf, mask);
 	}
 }
 
-/* fnmix [rounds [function|all]], or fnmix list */
+static void *fnmix_thread(void *run)
+{
+	run_functions(run);
+	return NULL;
+}
+
+static int run_threads(const struct fnmix_run *run, int nr_threads)
+{
+	struct fnmix_run *runs = calloc(nr_threads, sizeof(*runs));
+	int nr = 0, err = runs ? 0 : ENOMEM;
+
+	while (nr < nr_threads && !err) {
+		runs[nr] = *run;
+		runs[nr].seed = run->seed + nr;
+		err = pthread_create(&runs[nr].thread, NULL, fnmix_thread, &runs[nr]);
+		nr += !err;
+	}
+	if (err)
+		fprintf(stderr, "fnmix: cannot start %d threads: %s\n", nr_threads, strerror(err));
+	while (nr--)
+		pthread_join(runs[nr].thread, NULL);
+	free(runs);
+	return err ? 1 : 0;
+}
+
+/* A power of two that is four times as large as the largest cache, or more. */
+static u64 default_buf_mib(void)
+{
+	u64 largest = 0, mib = MIN_BUF_MIB;
+
+	for (int i = 0; i < 8; i++) {
+		char path[128], unit = 0;
+		unsigned long long size;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+		file = fopen(path, "r");
+		if (!file)
+			break;
+		if (fscanf(file, "%llu%c", &size, &unit) >= 1) {
+			size <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
+			if (size > largest)
+				largest = size;
+		}
+		fclose(file);
+	}
+	if (!largest)
+		return DEFAULT_BUF_MIB;
+	while (mib << 20 < 4 * largest && mib < MAX_BUF_MIB)
+		mib *= 2;
+	return mib;
+}
+
+static bool parse_number(const char *arg, const char *what, u64 min, u64 max, u64 *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(arg, &end, 0);
+	if (!errno && end != arg && !*end && *number >= min && *number <= max)
+		return true;
+	fprintf(stderr, "fnmix: '%s' is not a number of %s\n", arg, what);
+	return false;
+}
+
+/*
+ * fnmix [rounds [function|all|every [MiB of the buffer [threads]]]]
+ * fnmix list [every]
+ *
+ * With threads, each of them runs all rounds.
+ */
 static int fnmix(int argc, const char **argv)
 {
+	struct fnmix_run run = { .rounds = DEFAULT_ROUNDS, .seed = 1 };
 	fnmix_t funcs[NR_FUNCTIONS] = {};
+	u64 mib = 0, threads = 0, size;
 	const char *name = "all";
-	u64 rounds = DEFAULT_ROUNDS;
-	u64 *buf;
-	int nr = 0;
+	int ret = 0;
 
-	if (argc == 1 && !strcmp(argv[0], "list")) {
-		list_functions();
+	if (argc > 0 && !strcmp(argv[0], "list")) {
+		list_functions(argc > 1 && !strcmp(argv[1], "every"));
 		return 0;
 	}
 
-	if (argc > 0) {
-		char *end;
-
-		errno = 0;
-		rounds = strtoull(argv[0], &end, 0);
-		if (errno || end == argv[0] || *end) {
-			fprintf(stderr, "fnmix: '%s' is not a number of rounds\n", argv[0]);
-			return 1;
-		}
-	}
+	if (argc > 0 && !parse_number(argv[0], "rounds", 0, ~0ULL, &run.rounds))
+		return 1;
 	if (argc > 1)
 		name = argv[1];
+	if (argc > 2 && !parse_number(argv[2], "MiB", 1, MAX_BUF_MIB, &mib))
+		return 1;
+	if (argc > 3 && !parse_number(argv[3], "threads", 1, MAX_THREADS, &threads))
+		return 1;
 
 	for (int i = 0; i < NR_FUNCTIONS; i++) {
-		bool all = !strcmp(name, "all") && functions[i].fn != fnmix_empty;
+		enum fnmix_set set = functions[i].set;
 
-		if (all || !strcmp(name, functions[i].name))
-			funcs[nr++] = functions[i].fn;
+		if ((!strcmp(name, "all") && set == SET_ALL) ||
+		    (!strcmp(name, "every") && set <= SET_EVERY) ||
+		    !strcmp(name, functions[i].name))
+			funcs[run.nr_funcs++] = functions[i].fn;
 	}
-	if (!nr) {
+	if (!run.nr_funcs) {
 		fprintf(stderr, "fnmix: there is no function '%s'\n", name);
 		return 1;
 	}
+	run.funcs = funcs;
 
-	buf = calloc(1, BUF_SIZE);
-	if (!buf)
+	if (!mib)
+		mib = default_buf_mib();
+	/* The offsets are those of lines, in as many bytes as a power of two. */
+	for (size = 1 << 20; size * 2 <= mib << 20; size *= 2)
+		;
+	run.mask = size - LINE_SIZE;
+	run.buf = calloc(1, size);
+	if (!run.buf) {
+		fprintf(stderr, "fnmix: no memory for %" PRIu64 " MiB\n", mib);
 		return 1;
+	}
 	/* All pages that were never written are the same zero page. */
-	for (size_t i = 0; i < BUF_SIZE / sizeof(*buf); i += 4096 / sizeof(*buf))
-		WRITE_ONCE(buf[i], 0);
+	for (size_t i = 0; i < size / sizeof(*run.buf); i += 4096 / sizeof(*run.buf))
+		WRITE_ONCE(run.buf[i], 0);
 
-	run_functions(rounds, funcs, nr, buf);
-	free(buf);
-	return 0;
+	if (threads)
+		ret = run_threads(&run, threads);
+	else
+		run_functions(&run);
+	free(run.buf);
+	return ret;
 }
 
 DEFINE_WORKLOAD(fnmix);
