@@ -42,12 +42,6 @@ struct hpp_window {
 static char **metric_names;
 static unsigned int nr_metric_names;
 
-/* The fields of symbol_conf are for all columns. */
-static bool print_intervals(void)
-{
-	return symbol_conf.show_window_ci;
-}
-
 static struct hpp_window *hpp_window(struct perf_hpp_fmt *fmt)
 {
 	return container_of(fmt, struct hpp_window, hpp);
@@ -89,7 +83,7 @@ static int hpp_window__width(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp __ma
 			     struct hists *hists)
 {
 	const struct hpp_window *hw = hpp_window(fmt);
-	bool interval = print_intervals() &&
+	bool interval = symbol_conf.show_window_ci &&
 			(hw->column >= 0 || hw->column == COLUMN_TIME);
 	int len = max((int)strlen(hpp_window__header(hw, hists)) + 1,
 		      interval ? INTERVAL_WIDTH : METRIC_WIDTH);
@@ -120,7 +114,7 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 	int ret;
 
 	ret = scnprintf(buf, size, sep ? "%.6g%s" : "%.2f%s", estimate->value, mark);
-	if (print_intervals()) {
+	if (symbol_conf.show_window_ci) {
 		ret += scnprintf(buf + ret, size - ret, sep ? ";%.6g;%.6g" : " [%.2f, %.2f]",
 				 estimate->low, estimate->high);
 	}
@@ -152,14 +146,12 @@ static int hpp_window__print(const struct hpp_window *hw, const struct hists *hi
 	default:
 		if (!hpp_window__metric(hw, hists))
 			return scnprintf(buf, size, "-");
-		if (exact || !stats->nr_kept) {
-			valid = window_stats__value(stats, group, hw->column, &estimate.value);
-			estimate.low = estimate.value;
-			estimate.high = estimate.value;
-		} else if (print_intervals()) {
+		if (symbol_conf.show_window_ci && stats->nr_kept && !exact) {
 			valid = window_stats__estimate(stats, group, hw->column, &estimate);
 		} else {
 			valid = window_stats__value(stats, group, hw->column, &estimate.value);
+			estimate.low = estimate.value;
+			estimate.high = estimate.value;
 		}
 		good = exact || window_stats__is_good(stats);
 		break;
@@ -470,7 +462,7 @@ static size_t hists__fprintf_row(struct hists *hists, const struct window_stats 
 
 		width = sep ? 0 : fmt->width(fmt, &hpp, hists);
 		value[0] = '\0';
-		if (fmt->entry == hpp_window__entry) {
+		if (perf_hpp__is_window_entry(fmt)) {
 			hpp_window__print(hpp_window(fmt), hists, stats, exact, value,
 					  sizeof(value));
 		} else if (perf_hpp__is_sort_entry(fmt)) {

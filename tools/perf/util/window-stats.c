@@ -25,7 +25,6 @@
 #include "evsel.h"
 #include "expr.h"
 #include "hashmap.h"
-#include "debug.h"
 #include "pmu-events/pmu-events.h"
 
 /* Of the normal distribution, for an interval of 95 %. */
@@ -333,11 +332,11 @@ void window_group__count(struct window_group *group, const struct window *window
 }
 
 /*
- * A row of sums: the number of windows, the deviation of their length from the nominal
- * one and its square; for each event its count, and if lengths differ its count times
- * that deviation.
+ * A row of sums: the number of windows, and the deviation of their length from the
+ * nominal one; for each event its count, and if lengths differ its count times that
+ * deviation.
  */
-enum { SUM_NR, SUM_LENGTH, SUM_LENGTH2, SUM_COUNTS };
+enum { SUM_NR, SUM_LENGTH, SUM_COUNTS };
 
 static unsigned int window_group__nr_sums(const struct window_group *group)
 {
@@ -392,10 +391,8 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	stats->nr_kept++;
 	row = stats->sums + jackknife * window_group__nr_sums(group);
 	row[SUM_NR] += scale;
-	if (group->slope) {
+	if (group->slope)
 		row[SUM_LENGTH] += scale * deviation;
-		row[SUM_LENGTH2] += scale * deviation * deviation;
-	}
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		row[SUM_COUNTS + i] += scale * window->counts[i];
 		if (group->slope) {

@@ -15,7 +15,6 @@
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
-#include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/zalloc.h>
 #include <internal/rc_check.h>
@@ -38,6 +37,8 @@ struct window_source {
 	/* The key: an ID of the event that samples. */
 	u64			id;
 	struct evsel		*sampler;
+	/* Its index in the group, or an error. */
+	int			sampler_member;
 	unsigned int		nr_members;
 	/* Index in the group of each value of a group read, and the ID it was found for. */
 	unsigned int		nr_values;
@@ -45,7 +46,6 @@ struct window_source {
 	int			*members;
 	/* Incremented when the event was throttled. */
 	u64			nr_throttled;
-	struct list_head	streams;
 };
 
 /* The samples whose counts continue. */
@@ -53,7 +53,6 @@ struct window_stream {
 	/* The key. tid is 0 if all threads share the counts. */
 	struct window_source	*source;
 	u32			tid;
-	struct list_head	node;
 	struct thread		*thread;
 	bool			has_sample;
 	bool			in_round;
@@ -126,7 +125,6 @@ struct window_tracker *window_tracker__new(void)
 
 static void window_stream__delete(struct window_stream *stream)
 {
-	list_del(&stream->node);
 	thread__put(stream->thread);
 	free(stream->rounds[0].data);
 	free(stream->rounds[1].data);
@@ -201,6 +199,28 @@ bool evsel__has_windows(struct evsel *evsel)
 	       leader->core.nr_members > 1 && evsel__window_sampler(leader) == evsel;
 }
 
+/* Find the number in its group of the event with this ID. */
+static int evsel__find_member(struct evsel *leader, u64 id)
+{
+	struct perf_sample_id *sid = evlist__id2sid(leader->evlist, id);
+	struct evsel *evsel, *pos;
+	int member = 0;
+
+	if (!sid || !sid->evsel)
+		return -ENOENT;
+
+	evsel = container_of(sid->evsel, struct evsel, core);
+	for_each_group_evsel(pos, leader) {
+		/* A file can claim to have fewer. */
+		if (member >= leader->core.nr_members)
+			break;
+		if (pos == evsel)
+			return member;
+		member++;
+	}
+	return -ENOENT;
+}
+
 static struct window_source *window_tracker__findnew_source(struct window_tracker *tracker,
 							    u64 id, struct evsel *sampler)
 {
@@ -215,8 +235,8 @@ static struct window_source *window_tracker__findnew_source(struct window_tracke
 
 	source->id = id;
 	source->sampler = sampler;
+	source->sampler_member = evsel__find_member(evsel__leader(sampler), id);
 	source->nr_members = evsel__leader(sampler)->core.nr_members;
-	INIT_LIST_HEAD(&source->streams);
 	if (hashmap__add(tracker->sources, source, source)) {
 		window_source__delete(source);
 		return NULL;
@@ -239,34 +259,11 @@ static struct window_stream *window_tracker__findnew_stream(struct window_tracke
 
 	stream->source = source;
 	stream->tid = tid;
-	list_add_tail(&stream->node, &source->streams);
 	if (hashmap__add(tracker->streams, stream, stream)) {
 		window_stream__delete(stream);
 		return NULL;
 	}
 	return stream;
-}
-
-/* Find the number in its group of the event with this ID. */
-static int evsel__find_member(struct evsel *leader, u64 id)
-{
-	struct perf_sample_id *sid = evlist__id2sid(leader->evlist, id);
-	struct evsel *evsel, *pos;
-	int member = 0;
-
-	if (!sid || !sid->evsel)
-		return -ENOENT;
-
-	evsel = container_of(sid->evsel, struct evsel, core);
-	for_each_group_evsel(pos, leader) {
-		/* A file can claim to have fewer. */
-		if (member >= leader->core.nr_members)
-			break;
-		if (pos == evsel)
-			return member;
-		member++;
-	}
-	return -ENOENT;
 }
 
 /* The order of the values is that of the group, and remains. */
@@ -384,7 +381,6 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	struct window_source *source;
 	struct window_stream *stream;
 	u64 lost, not_running, id;
-	int sampler_member;
 
 	memset(window, 0, sizeof(*window));
 	if (!evsel__has_windows(sampler))
@@ -399,7 +395,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	per_thread = perf_evsel__attr_has_per_thread_sample_period(&sampler->core);
 	source = window_tracker__findnew_source(tracker, id, sampler);
 	/* A file can claim that two events have one ID. */
-	if (source && source->sampler != sampler)
+	if (source && (source->sampler != sampler || source->sampler_member < 0))
 		return 0;
 	if (!source || window_source__map_values(source, sample) ||
 	    window_tracker__reserve(tracker, source->nr_members))
@@ -408,9 +404,6 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	if (!stream)
 		return -ENOMEM;
 
-	sampler_member = evsel__find_member(evsel__leader(sampler), id);
-	if (sampler_member < 0)
-		return 0;
 	lost = window_source__read(source, sample, tracker->counts);
 	/* Both times are 0 if they were not recorded. */
 	not_running = sample->read.time_enabled - sample->read.time_running;
@@ -444,7 +437,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		if (attr->read_format & PERF_FORMAT_LOST ? stream->lost != lost :
 		    stream->nr_lost != tracker->nr_lost)
 			window->problems |= WINDOW_LOST;
-		if (!has_armed_length(tracker->deltas[sampler_member], sample->period,
+		if (!has_armed_length(tracker->deltas[source->sampler_member], sample->period,
 				      is_window ? stream->last_long : sample->period))
 			window->problems |= WINDOW_LENGTH;
 		if (sample->misc & PERF_RECORD_MISC_ALT_SPLIT)
