@@ -248,8 +248,9 @@ void perf_event_free_period(struct perf_event *event)
 }
 
 /**
- * perf_event_split_interval - note that an event is stopped in an interval
- * @event: an event, varying or not
+ * perf_event_split_interval - note that an interval is interrupted
+ * @event: an event, varying or not, that is throttled, or that counts on a CPU and
+ *	   is scheduled out
  */
 void perf_event_split_interval(struct perf_event *event)
 {
@@ -280,8 +281,7 @@ static u64 perf_event_switches(void)
  * perf_event_interval_misc - get the label of the interval that runs
  * @event: a varying event
  *
- * A window of a CPU is split if tasks were switched in it. Those of a task are
- * not: its events do not count while another one runs. The scheduler counts
+ * See struct perf_event_attr for what splits a window. The scheduler counts
  * a switch before it switches, so that the task tells as well.
  *
  * Return: PERF_RECORD_MISC_ALT_* flags.

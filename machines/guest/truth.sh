@@ -15,16 +15,20 @@
 #   coverage	the part of the intervals that have the truth in them: 0.90 to 0.985,
 #		as 0.95 times 200 recordings has a spread. Those of fewer have wider limits.
 #
-# An interval is never printed narrower than 0.5 % on each side. Where most are that
-# narrow, what is estimated hardly varies: the mean of z is not looked at, and all of
-# them may have the truth.
+# An interval is never printed narrower than 0.5 % on each side, or a tenth of what is not
+# covered. Where most are that narrow, what is estimated hardly varies: the mean of z is
+# not looked at, and all of them may have the truth.
 #
-# Functions for which windows are too long have to be marked with '?', or to be right.
-# Those with less than five samples in a recording are not judged.
+# Functions for which windows are too long have to be marked with '?', or to be right:
+# from samples of both events (EBS=1, the default), their CPI and share of instructions.
+# Those with less than five samples in a recording, 20 if these are the estimate, are not
+# judged.
 . "$(dirname "$0")/ktap.sh"
 recordings=${1:-200}
-rounds=${ROUNDS:-1000} period=${PERIOD:-499700} window=300 jitter=${JITTER:-999000}
-options=${OPTIONS:-}
+rounds=${ROUNDS:-2000} period=${PERIOD:-399700} window=300 jitter=${JITTER:-799000}
+options=${OPTIONS-,alt-period-jitter=200}
+samples=''
+[ "${EBS:-1}" = 0 ] || samples=/period=$period,period-jitter=$jitter/
 # MiB, eight times the last level cache.
 buffer=8
 dir=/tmp/truth
@@ -115,11 +119,10 @@ awk -v rounds="$rounds" '
 		}
 	}' "$dir/calls" > "$dir/truth"
 
-# A line "recording function what estimate low high" for each number, with '?' at the end
-# if it is marked.
+# A line "recording function what estimate low high coverage mark" for each number.
 export PAGER=cat
 events='{cycles/period='$period,alt-period=$window,period-jitter=$jitter$options/
-events+=',instructions,branch-misses,cache-misses}:uS'
+events+=,instructions$samples',branch-misses,cache-misses}:uS'
 for ((i = 1; i <= recordings; i++)); do
 	perf record -q -o "$dir/data" -e "$events" \
 		perf test -w fnmix "$rounds" every "$buffer" > "$dir/log" 2>&1 ||
@@ -135,8 +138,9 @@ for ((i = 1; i <= recordings; i++)); do
 			for (j = 1; j <= 5; j++) {
 				if (split($j, v, ";") < 3)
 					continue
-				mark = sub(/[?]/, "", v[1]) ? " ?" : ""
-				print i, $NF, what[j], v[1], v[2], v[3] + 0 mark
+				mark = v[1]
+				sub(/.*[0-9]/, "", mark)
+				print i, $NF, what[j], v[1] + 0, v[2], v[3] + 0, $7 + 0, mark
 			}
 			print i, $NF, "windows", $6 + 0, $7 + 0
 		}'
@@ -187,7 +191,8 @@ awk -v recordings="$recordings" -v period="$period" '
 		k = $2 SUBSEP $3
 		n[k]++
 		sum[k] += $4
-		marked[k] += $NF == "?"
+		marked[k] += $8 == "?"
+		sampled[k] += $8 == "*" || $8 == "!"
 		covered[k] += $5 <= t && t <= $6
 		if ($3 == "time") {
 			# The number of samples that the interval of Wilson is made of.
@@ -200,7 +205,9 @@ awk -v recordings="$recordings" -v period="$period" '
 		} else if (t > 0 && $4 > 0 && $5 > 0) {
 			# 2.04: Student, 31 degrees of freedom.
 			half = ln($6 / $5) / 2
-			floor[k] += half < 0.00501
+			# No interval is narrower, see "Error" in perf-report(1).
+			least = (1 - $7) / 10 > 0.005 ? (1 - $7) / 10 : 0.005
+			floor[k] += half < 1.002 * least
 			z = ln($4 / t) / (half / 2.0395)
 			zs[k] += z; zs2[k] += z * z; zn[k]++
 		}
@@ -228,7 +235,9 @@ awk -v recordings="$recordings" -v period="$period" '
 				biased = !few && !narrow && abs(mean) >= 0.3 * wider
 				below = c < 0.95 - 0.05 * wider
 				above = c > 0.95 + 0.035 * wider && !few && !narrow
-				if (total[name[f]] < 5 * period) {
+				# Few samples are shown only if they are more than 10.
+				from_samples = sampled[k] >= 0.5 * n[k]
+				if (total[name[f]] < (from_samples ? 20 : 5) * period) {
 					verdict = "rare"
 				} else if (marked[k] >= 0.9 * n[k]) {
 					verdict = "marked" (biased || below || above ? "" : ", right")
@@ -241,6 +250,8 @@ awk -v recordings="$recordings" -v period="$period" '
 						verdict = verdict ", floor"
 					if (verdict == "right" && few)
 						verdict = verdict ", few"
+					if (from_samples)
+						verdict = verdict ", from samples"
 				}
 				printf "# %-11s %-7s %9.4g %9.4g %7.2f %6.2f %6.3f %7.1f %5.2f  %s\n",
 					name[f], title[j], t, sum[k] / n[k], mean, sd, c,

@@ -228,6 +228,8 @@ static void open_event(struct event *e, bool broken)
 		return;
 
 	fuzz.stats[kind].opened++;
+	if (core_pmu_of(&attr))
+		core_pmu_of(&attr)->opened++;
 	e->fd = fd;
 	e->kind = kind;
 	e->attr = attr;
@@ -767,6 +769,7 @@ static void setup(void)
 	fuzz.progs[0] = load_prog(-1);
 	fuzz.progs[1] = load_prog(0);
 	fuzz.progs[2] = load_prog(1);
+	find_core_pmus();
 	signal(SIGTRAP, on_trap);
 	signal(SIGIO, SIG_IGN);
 	hold_events();
@@ -843,6 +846,12 @@ static bool report(__u64 time)
 		tried += s->tried;
 		opened += s->opened;
 		samples += s->longs + s->windows;
+	}
+	for (unsigned int i = 0; i < fuzz.nr_pmus; i++) {
+		const struct core_pmu *pmu = &fuzz.pmus[i];
+
+		ksft_print_msg("PMU %s (type %u): %llu opens, %llu samples\n", pmu->name,
+			       pmu->type, pmu->opened, pmu->samples);
 	}
 	ksft_print_msg("%llu opens against the rules, %llu changes of periods, %llu rings\n",
 		       fuzz.totals.refused, fuzz.totals.periods, fuzz.totals.mapped);

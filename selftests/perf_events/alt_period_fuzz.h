@@ -19,6 +19,7 @@
 #define MAX_HELPERS	4	/* children, and threads as well */
 #define NR_PROGS	3
 #define NR_PAGES	16	/* that can be touched */
+#define MAX_PMUS	8	/* core PMUs */
 #define HISTORY		32768
 #define MAX_LENGTHS	6
 #define MAX_COMPLAINTS	20
@@ -32,10 +33,19 @@ enum kind {
 	TASK_CLOCK, SWITCHES, OTHER, NR_KINDS
 };
 
+/* One of several core PMUs */
+struct core_pmu {
+	char name[64];
+	__u32 type;
+	__u64 cycles, instructions;	/* its own codes of these events */
+	__u64 opened, samples;		/* of events that ask for this PMU */
+};
+
 /* An event, as needed when its samples are read, which may be after its end. */
 struct history {
 	__u64 id;
 	enum kind kind;
+	struct core_pmu *pmu;		/* that it asks for, or NULL */
 	struct perf_event_attr attr;	/* as opened */
 	bool freq, alternating;
 	__u64 alt_min, alt_max;
@@ -77,6 +87,8 @@ struct fuzz {
 	/* The machine */
 	long page_size;
 	int nr_cpus;
+	struct core_pmu pmus[MAX_PMUS];
+	unsigned int nr_pmus;		/* 0 if there is only one */
 	int tracepoint;			/* its ID, or -1 */
 	int progs[NR_PROGS];		/* BPF programs */
 	char *pages;
@@ -156,6 +168,8 @@ static inline bool is_clock(enum kind kind)
 }
 
 /* alt_period_fuzz_attr.c */
+void find_core_pmus(void);
+struct core_pmu *core_pmu_of(const struct perf_event_attr *attr);
 struct perf_event_attr effective(const struct perf_event_attr *attr);
 bool is_hardware(const struct perf_event_attr *attr);
 __u64 tolerated_min(const struct perf_event_attr *attr);

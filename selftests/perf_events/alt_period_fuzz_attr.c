@@ -10,6 +10,62 @@
 
 #define NR_RESERVED	4	/* fields that are reserved for later */
 
+/* Returns the code of the first of the events @names that the PMU in @path has, or 0. */
+static __u64 event_code(const char *path, const char *const names[2])
+{
+	long long code = 0;
+
+	for (int i = 0; i < 2 && !code; i++) {
+		char file_name[512];
+		FILE *file;
+
+		snprintf(file_name, sizeof(file_name), "%s/events/%s", path, names[i]);
+		file = fopen(file_name, "r");
+		if (!file)
+			continue;
+		if (fscanf(file, "event=%lli", &code) != 1)
+			code = 0;
+		fclose(file);
+	}
+	return code;
+}
+
+/* Finds the core PMUs, if there are several of them: these have a file "cpus". */
+void find_core_pmus(void)
+{
+	static const char *const cycles[] = { "cpu-cycles", "cpu_cycles" };
+	static const char *const instructions[] = { "instructions", "inst_retired" };
+	glob_t files;
+
+	if (glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &files))
+		return;
+	for (size_t i = 0; i < files.gl_pathc && files.gl_pathc > 1 && i < MAX_PMUS; i++) {
+		struct core_pmu *pmu = &fuzz.pmus[fuzz.nr_pmus++];
+		char *path = files.gl_pathv[i];
+
+		strcpy(strrchr(path, '/'), "/type");	/* no longer than /cpus */
+		pmu->type = read_number(path);
+		*strrchr(path, '/') = '\0';
+		snprintf(pmu->name, sizeof(pmu->name), "%.63s", strrchr(path, '/') + 1);
+		pmu->cycles = event_code(path, cycles);
+		pmu->instructions = event_code(path, instructions);
+	}
+	globfree(&files);
+}
+
+/* Returns the one of several core PMUs that @attr asks for, or NULL. */
+struct core_pmu *core_pmu_of(const struct perf_event_attr *attr)
+{
+	__u32 type = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ?
+		     attr->config >> 32 : attr->type;
+
+	for (unsigned int i = 0; i < fuzz.nr_pmus; i++) {
+		if (fuzz.pmus[i].type == type)
+			return &fuzz.pmus[i];
+	}
+	return NULL;
+}
+
 /* Returns the attr that the kernel sees: zero beyond attr.size. */
 struct perf_event_attr effective(const struct perf_event_attr *attr)
 {
@@ -162,6 +218,29 @@ __u64 edge(__u64 near)
 	return edges[below(ARRAY_SIZE(edges))];
 }
 
+/* Asks for one of several core PMUs, in each of the ways to do so, or for none. */
+static void choose_pmu(struct perf_event_attr *attr, enum kind kind)
+{
+	const struct core_pmu *pmu;
+
+	if (!fuzz.nr_pmus)
+		return;
+	pmu = &fuzz.pmus[below(fuzz.nr_pmus)];
+	switch (below(8)) {
+	case 0 ... 2:
+		attr->config = PERF_HW_CONFIG(pmu->type, attr->config);
+		break;
+	case 3 ... 5:
+		attr->type = pmu->type;
+		attr->config = kind == CPU_CYCLES ? pmu->cycles : pmu->instructions;
+		break;
+	case 6:
+		/* Of another PMU, or of none. */
+		attr->config = PERF_HW_CONFIG(below(32), attr->config);
+		break;
+	}
+}
+
 /* Chooses what to count. */
 static enum kind fill_source(struct perf_event_attr *attr)
 {
@@ -198,6 +277,7 @@ static enum kind fill_source(struct perf_event_attr *attr)
 		attr->type = PERF_TYPE_HARDWARE;
 		attr->config = kind == CPU_CYCLES ? PERF_COUNT_HW_CPU_CYCLES :
 						PERF_COUNT_HW_INSTRUCTIONS;
+		choose_pmu(attr, kind);
 		break;
 	case CPU_CLOCK:
 		attr->config = PERF_COUNT_SW_CPU_CLOCK;

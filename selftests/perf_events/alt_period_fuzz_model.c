@@ -63,6 +63,7 @@ void add_history(struct event *e)
 	memset(h, 0, sizeof(*h));
 	h->id = e->id;
 	h->kind = e->kind;
+	h->pmu = core_pmu_of(attr);
 	h->attr = *attr;
 	h->freq = attr->freq;
 	h->alternating = attr->alt_sample_period;
@@ -92,6 +93,8 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 		fuzz.stats[h->kind].windows++;
 	else
 		fuzz.stats[h->kind].longs++;
+	if (h->pmu)
+		h->pmu->samples++;
 
 	if (window && !h->alternating) {
 		complain("event %llu has a window of %llu: %s", h->id, label, show(&h->attr));

@@ -6,7 +6,6 @@
  * report with their statistics: see util/window.c and util/window-stats.c.
  */
 #include "builtin.h"
-#include "perf-sys.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,26 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
-#include <linux/perf_event.h>
 #include <linux/string.h>
 #include <subcmd/parse-options.h>
 
-#include "util/cloexec.h"
 #include "util/debug.h"
+#include "util/evlist.h"
 #include "util/parse-events.h"
 #include "util/record.h"
 #include "util/strbuf.h"
-
-/* The events of the default metrics. cycles samples, the group must have instructions. */
-static const struct {
-	u64		config;
-	const char	*name;
-} fnstat_counters[] = {
-	{ PERF_COUNT_HW_INSTRUCTIONS,		"instructions" },
-	{ PERF_COUNT_HW_BRANCH_MISSES,		"branch-misses" },
-	{ PERF_COUNT_HW_CACHE_REFERENCES,	"cache-references" },
-	{ PERF_COUNT_HW_CACHE_MISSES,		"cache-misses" },
-};
+#include "util/strlist.h"
+#include "util/target.h"
+#include "util/window-stats.h"
 
 /* The arguments of a command that an own option takes, and the others. */
 struct fnstat_args {
@@ -117,71 +107,123 @@ static void free_args(struct fnstat_args *args)
 	free(args->others);
 }
 
-/*
- * Append the events that can be opened in one group with cycles, in their
- * order. Fail only if there are no cycles: perf record has better messages for
- * all other errors.
- */
-static int fnstat__add_counters(struct strbuf *events, bool kernel)
+/* Tell if the CPU can count these events together with cycles, or return an error. */
+static int can_count(const char *events, bool kernel)
 {
-	struct perf_event_attr attr = {
-		.type		= PERF_TYPE_HARDWARE,
-		.size		= sizeof(attr),
-		.config		= PERF_COUNT_HW_CPU_CYCLES,
-		.disabled	= 1,
-		.exclude_kernel	= !kernel,
-		.exclude_hv	= !kernel,
-	};
-	unsigned long flags = perf_event_open_cloexec_flag();
-	int fds[1 + ARRAY_SIZE(fnstat_counters)], ret = 0;
+	char str[32 + strlen(events)], tid[16];
+	struct target target = { .tid = tid };
+	struct evlist *evlist = evlist__new();
+	struct parse_events_error err;
+	int ret = -ENOMEM;
 
-	fds[0] = sys_perf_event_open(&attr, 0, -1, -1, flags);
-	if (fds[0] < 0 && errno == ENOENT) {
-		pr_err("fnstat: this machine does not count cycles\n");
-		return -ENOENT;
+	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
+	scnprintf(str, sizeof(str), "{cycles%s%s}%s", *events ? "," : "", events,
+		  kernel ? "" : ":u");
+	parse_events_error__init(&err);
+	if (evlist && !parse_events(evlist, str, &err) &&
+	    !evlist__create_maps(evlist, &target)) {
+		ret = evlist__open(evlist);
+		if (!ret)
+			evlist__close(evlist);
 	}
-
-	attr.disabled = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(fnstat_counters); i++) {
-		attr.config = fnstat_counters[i].config;
-		fds[1 + i] = -1;
-		if (fds[0] >= 0)
-			fds[1 + i] = sys_perf_event_open(&attr, 0, -1, fds[0], flags);
-		/* Most metrics need instructions. */
-		if (!ret && (fds[1 + i] >= 0 || !i))
-			ret = strbuf_addf(events, ",%s", fnstat_counters[i].name);
-	}
-
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-	}
+	parse_events_error__exit(&err);
+	evlist__put(evlist);
 	return ret;
+}
+
+/*
+ * Make lists of the events of metrics that can be counted together with cycles: one, or
+ * more if there are not enough counters. A metric that cannot be counted is left out.
+ */
+static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool kernel)
+{
+	char *names = strdup(metrics), *name, *tmp;
+	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
+	struct strbuf left_out = STRBUF_INIT;
+	int ret = names ? 0 : -ENOMEM;
+
+	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		strbuf_setlen(&one, 0);
+		strbuf_setlen(&all, 0);
+		ret = strbuf_add(&all, group.buf, group.len);
+		ret = ret ?: window_metric__add_events(name, &all) ?:
+			     window_metric__add_events(name, &one);
+		if (ret == -ENOENT) {
+			pr_err("Unknown metric '%s', see perf list, or use one of: %s.\n", name,
+			       window_metric__names());
+		} else if (ret == -EINVAL) {
+			pr_err("The expression of metric '%s' is wrong.\n", name);
+		} else if (!ret && !can_count(all.buf, kernel)) {
+			strbuf_setlen(&group, 0);
+			ret = strbuf_add(&group, all.buf, all.len);
+		} else if (!ret && group.len && !can_count(one.buf, kernel)) {
+			ret = strlist__add(groups, group.buf);
+			strbuf_setlen(&group, 0);
+			ret = ret ?: strbuf_add(&group, one.buf, one.len);
+		} else if (!ret) {
+			ret = strbuf_addf(&left_out, "%s%s", left_out.len ? ", " : "", name);
+		}
+	}
+	if (!ret && group.len)
+		ret = strlist__add(groups, group.buf);
+	if (!ret && left_out.len)
+		pr_info("fnstat: left out, as their events cannot be counted here: %s\n", left_out.buf);
+	strbuf_release(&left_out);
+	strbuf_release(&one);
+	strbuf_release(&all);
+	strbuf_release(&group);
+	free(names);
+	return ret;
+}
+
+/* Append a group that cycles lead, with windows. */
+static int fnstat__add_group(struct strbuf *events, const char *cycles, const char *counters,
+			     const char *insns, bool kernel)
+{
+	char *list = strdup(counters), *event, *tmp;
+	int ret = list ? strbuf_addf(events, "%s{%s", events->len ? "," : "", cycles) : -ENOMEM;
+
+	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event && !ret;
+	     event = strtok_r(NULL, ",", &tmp)) {
+		ret = strbuf_addf(events, ",%s%s", event,
+				  strcmp(event, "instructions") ? "" : insns);
+	}
+	free(list);
+	return ret ?: strbuf_addstr(events, kernel ? "}:S" : "}:uS");
 }
 
 #define DEFAULT		(~0ULL)
 
 static int cmd_fnstat_record(int argc, const char **argv)
 {
-	u64 period = 999700, window = DEFAULT, jitter = DEFAULT;
-	const char *counters = NULL;
-	bool kernel = false;
+	u64 period = 999700, window = DEFAULT, jitter = DEFAULT, window_jitter = DEFAULT;
+	const char *counters = NULL, *metrics = NULL;
+	bool kernel = false, sample_insns = false;
 	const struct option options[] = {
 		OPT_U64('c', "count", &period, "length of the long interval, in cycles"),
 		OPT_U64('w', "window", &window, "length of a window, in cycles (0: no windows)"),
 		OPT_U64(0, "jitter", &jitter, "width of the random spread of the long interval"),
+		OPT_U64(0, "window-jitter", &window_jitter,
+			"width of the random spread of the window"),
+		OPT_STRING('M', "metrics", &metrics, "name[,name...]",
+			   "count the events of these metrics"),
 		OPT_STRING(0, "counters", &counters, "events",
-			   "events to count in addition to cycles (default: those of the metrics)"),
+			   "count these events, and cycles"),
 		OPT_BOOLEAN(0, "kernel", &kernel, "include the kernel"),
+		OPT_BOOLEAN(0, "sample-instructions", &sample_insns,
+			    "sample instructions too, for functions that are short"),
 		OPT_END()
 	};
 	const char * const usage[] = {
 		"perf fnstat record [<options>] [<options of perf record>] [--] <command>",
 		NULL
 	};
-	struct strbuf events = STRBUF_INIT;
+	struct strbuf events = STRBUF_INIT, cycles = STRBUF_INIT, insns = STRBUF_INIT;
+	struct strlist *groups = strlist__new(NULL, NULL);
 	const char **rec_argv = NULL;
 	struct fnstat_args args;
+	struct str_node *node;
 	int nr = 0, ret;
 
 	ret = split_args(&args, argc, argv, options, record_options);
@@ -194,20 +236,41 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	/* A program that repeats itself must not stay in step with the samples. */
 	if (jitter == DEFAULT)
 		jitter = window ? period / 10 : 0;
+	/* Nor must a window be a whole number of its loops. */
+	if (window_jitter == DEFAULT)
+		window_jitter = window / 3 * 2;
 
-	ret = strbuf_addf(&events, "{cycles/period=%" PRIu64, period);
+	ret = strbuf_addf(&cycles, "cycles/period=%" PRIu64, period);
 	if (!ret && window)
-		ret = strbuf_addf(&events, ",alt-period=%" PRIu64, window);
+		ret = strbuf_addf(&cycles, ",alt-period=%" PRIu64, window);
 	if (!ret && jitter)
-		ret = strbuf_addf(&events, ",period-jitter=%" PRIu64, jitter);
+		ret = strbuf_addf(&cycles, ",period-jitter=%" PRIu64, jitter);
+	if (!ret && window && window_jitter)
+		ret = strbuf_addf(&cycles, ",alt-period-jitter=%" PRIu64, window_jitter);
 	if (!ret)
-		ret = strbuf_addstr(&events, "/");
-	if (!ret && counters)
-		ret = strbuf_addf(&events, ",%s", counters);
-	else if (!ret)
-		ret = fnstat__add_counters(&events, kernel);
-	if (!ret)
-		ret = strbuf_addstr(&events, kernel ? "}:S" : "}:uS");
+		ret = strbuf_addstr(&cycles, "/");
+	if (!ret && sample_insns) {
+		ret = strbuf_addf(&insns, "/period=%" PRIu64 ",period-jitter=%" PRIu64 "/",
+				  period, jitter);
+	}
+	if (ret || !groups)
+		goto out;
+
+	if (can_count("", kernel) == -ENOENT) {
+		pr_err("fnstat: this machine does not count cycles\n");
+		ret = -ENOENT;
+		goto out;
+	}
+	if (counters)
+		ret = strlist__add(groups, counters);
+	else
+		ret = fnstat__add_groups(groups, metrics ?: window_metric__default_names(), kernel);
+	/* perf record says why not. */
+	if (!ret && strlist__empty(groups))
+		ret = strlist__add(groups, "instructions");
+	strlist__for_each_entry(node, groups) {
+		ret = ret ?: fnstat__add_group(&events, cycles.buf, node->s, insns.buf, kernel);
+	}
 	if (ret)
 		goto out;
 
@@ -227,6 +290,9 @@ static int cmd_fnstat_record(int argc, const char **argv)
 out:
 	free_args(&args);
 	free(rec_argv);
+	strlist__delete(groups);
+	strbuf_release(&cycles);
+	strbuf_release(&insns);
 	strbuf_release(&events);
 	return ret;
 }

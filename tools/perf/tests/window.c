@@ -20,6 +20,7 @@
 
 #define CYCLES_ID	100
 #define INSTRUCTIONS_ID	101
+#define BRANCHES_ID	102
 
 struct fixture {
 	struct evlist		*evlist;
@@ -60,7 +61,7 @@ static void fixture__exit(struct fixture *f)
 	evlist__put(f->evlist);
 }
 
-static int fixture__init(struct fixture *f)
+static int fixture__init_events(struct fixture *f, const char *events)
 {
 	struct parse_events_error err;
 	int ret;
@@ -69,12 +70,12 @@ static int fixture__init(struct fixture *f)
 	f->evlist = evlist__new();
 	TEST_ASSERT_VAL("no memory", f->evlist);
 	parse_events_error__init(&err);
-	ret = parse_events(f->evlist, "{cycles,instructions}", &err);
+	ret = parse_events(f->evlist, events, &err);
 	parse_events_error__exit(&err);
 	TEST_ASSERT_EQUAL("parse_events() failed", ret, 0);
 	f->cycles = evlist__first(f->evlist);
 	f->instructions = evsel__next(f->cycles);
-	TEST_ASSERT_EQUAL("not a group", f->cycles->core.nr_members, 2);
+	TEST_ASSERT_VAL("not a group", f->cycles->core.nr_members > 1);
 
 	f->cycles->core.attr.sample_period = 1000;
 	f->cycles->core.attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_PERIOD;
@@ -82,8 +83,8 @@ static int fixture__init(struct fixture *f)
 					   PERF_FORMAT_LOST;
 	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&f->cycles->core, 1, 1), 0);
 	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&f->instructions->core, 1, 1), 0);
-	perf_evlist__id_add(&f->evlist->core, &f->cycles->core, 0, 0, CYCLES_ID);
-	perf_evlist__id_add(&f->evlist->core, &f->instructions->core, 0, 0, INSTRUCTIONS_ID);
+	perf_evlist__id_add(evlist__core(f->evlist), &f->cycles->core, 0, 0, CYCLES_ID);
+	perf_evlist__id_add(evlist__core(f->evlist), &f->instructions->core, 0, 0, INSTRUCTIONS_ID);
 
 	for (size_t i = 0; i < ARRAY_SIZE(f->threads); i++) {
 		f->threads[i] = thread__new(10, 10 + i);
@@ -92,6 +93,11 @@ static int fixture__init(struct fixture *f)
 	f->tracker = window_tracker__new();
 	TEST_ASSERT_VAL("no memory", f->tracker);
 	return TEST_OK;
+}
+
+static int fixture__init(struct fixture *f)
+{
+	return fixture__init_events(f, "{cycles,instructions}");
 }
 
 static int run_steps(struct fixture *f, const struct step *steps, size_t nr)
@@ -305,9 +311,159 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
+/* Samples as only files have them that are damaged, or made by hand. */
+static int check_files(struct fixture *f)
+{
+	struct evsel *branches = evsel__next(f->instructions);
+	u64 values[3][3] = { { 1000, CYCLES_ID }, { 500, INSTRUCTIONS_ID }, { 50, BRANCHES_ID } };
+	struct perf_sample sample = { .evsel = f->cycles, .tid = 10, .period = 1000, };
+	struct window window;
+
+	TEST_ASSERT_VAL("no branches", branches);
+	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&branches->core, 1, 1), 0);
+	perf_evlist__id_add(evlist__core(f->evlist), &branches->core, 0, 0, BRANCHES_ID);
+
+	TEST_ASSERT_EQUAL("no counts", window_tracker__add(f->tracker, &sample, f->threads[0],
+							   &window), 0);
+	TEST_ASSERT_VAL("no counts", !window.begins && !window.counts);
+
+	/* The group has more members than its leader said at first. */
+	sample.read.group.values = (void *)values;
+	f->cycles->core.nr_members = 2;
+	for (int nr = 2; nr <= 3; nr++) {
+		sample.read.group.nr = nr;
+		TEST_ASSERT_EQUAL("grown", window_tracker__add(f->tracker, &sample, f->threads[0],
+							       &window), 0);
+		TEST_ASSERT_EQUAL("grown", window.nr_counts, 2);
+		f->cycles->core.nr_members = 3;
+		values[0][0] += 1000;
+		values[1][0] += 500;
+	}
+	TEST_ASSERT_VAL("grown", window.ends && !window.problems && window.counts[1] == 500);
+
+	/* A count of an unknown event, and one that is missing. */
+	values[1][1] = BRANCHES_ID + 1;
+	TEST_ASSERT_EQUAL("unknown", window_tracker__add(f->tracker, &sample, f->threads[0],
+							 &window), 0);
+	TEST_ASSERT_VAL("unknown", window.ends && (window.problems & WINDOW_BACKWARDS));
+
+	/* The counts of one event are not those of a group, which is a pointer. */
+	f->cycles->core.attr.read_format &= ~PERF_FORMAT_GROUP;
+	sample.read.group.values = (void *)1;
+	TEST_ASSERT_EQUAL("one count", window_tracker__add(f->tracker, &sample, f->threads[0],
+							   &window), 0);
+	TEST_ASSERT_VAL("one count", !window.begins && !window.ends && !window.counts);
+
+	/* The event that samples is none of the members. */
+	f->cycles->core.attr.sample_period = 0;
+	branches->core.attr.sample_period = 1000;
+	f->cycles->core.nr_members = 2;
+	TEST_ASSERT_VAL("not a member", !evsel__has_windows(branches));
+	return TEST_OK;
+}
+
+static int test__window_files(struct test_suite *test __maybe_unused,
+			      int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init_events(&f, "{cycles,instructions,branches}"))
+		return TEST_FAIL;
+	ret = check_files(&f);
+	fixture__exit(&f);
+	return ret;
+}
+
+/* A second event of the group samples too. Its samples have the same counts. */
+static int check_samplers(struct fixture *f)
+{
+	u64 values[2][3] = { { 1000, CYCLES_ID }, { 500, INSTRUCTIONS_ID } };
+	struct perf_sample sample = {
+		.tid = 10,
+		.period = 1000,
+		.read.group = { .nr = 2, .values = (void *)values },
+	};
+	struct window window;
+
+	f->instructions->core.attr = f->cycles->core.attr;
+	for (int i = 0; i < 4; i++) {
+		sample.evsel = i % 2 ? f->instructions : f->cycles;
+		TEST_ASSERT_EQUAL("window_tracker__add() failed",
+				  window_tracker__add(f->tracker, &sample, f->threads[0],
+						      &window), 0);
+		TEST_ASSERT_EQUAL("begins", window.begins, !(i % 2));
+		TEST_ASSERT_EQUAL("ends", window.ends, (i == 2));
+		values[0][0] += 500;
+		values[1][0] += 250;
+	}
+	return check_nr_streams(f, 1);
+}
+
+static int test__window_samplers(struct test_suite *test __maybe_unused,
+				 int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	ret = check_samplers(&f);
+	fixture__exit(&f);
+	return ret;
+}
+
+/* Two PMUs have a group each, with periods of their own. Their samples come in turn. */
+static int check_groups(struct fixture *f)
+{
+	struct evsel *leaders[2] = { f->cycles, evsel__next(f->instructions) };
+	u64 periods[2] = { 1000, 300 }, counts[2] = { 0, 0 };
+	struct window window;
+
+	TEST_ASSERT_VAL("no second group", leaders[1] && evsel__is_group_leader(leaders[1]));
+	leaders[1]->core.attr = leaders[0]->core.attr;
+	leaders[1]->core.attr.sample_period = periods[1];
+	TEST_ASSERT_EQUAL("no memory", perf_evsel__alloc_id(&leaders[1]->core, 1, 1), 0);
+	perf_evlist__id_add(evlist__core(f->evlist), &leaders[1]->core, 0, 0, BRANCHES_ID);
+
+	for (int i = 0; i < 6; i++) {
+		int group = i % 2;
+		u64 values[1][3] = { { counts[group] += periods[group],
+				       group ? BRANCHES_ID : CYCLES_ID } };
+		struct perf_sample sample = {
+			.evsel = leaders[group],
+			.tid = 10,
+			.period = periods[group],
+			.read.group = { .nr = 1, .values = (void *)values },
+		};
+
+		TEST_ASSERT_EQUAL("window_tracker__add() failed",
+				  window_tracker__add(f->tracker, &sample, f->threads[0],
+						      &window), 0);
+		TEST_ASSERT_VAL("window", window.begins && window.ends == (i > 1));
+		TEST_ASSERT_VAL("problems", !window.ends || !window.problems);
+		TEST_ASSERT_VAL("counts", window.counts[0] == periods[group]);
+		TEST_ASSERT_VAL("weight", window.weight == periods[group]);
+	}
+	return check_nr_streams(f, 2);
+}
+
+static int test__window_groups(struct test_suite *test __maybe_unused,
+			       int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init_events(&f, "{cycles,instructions},{cycles,instructions}"))
+		return TEST_FAIL;
+	ret = check_groups(&f);
+	fixture__exit(&f);
+	return ret;
+}
+
 /* Adds @nr windows of @length with these instructions, dealt to all groups. */
-static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
-		       u64 length, u64 cycles, u64 instructions)
+static int add_problems(struct window_stats *stats, struct window_group *group, unsigned int nr,
+			u64 length, u64 cycles, u64 instructions, unsigned int problems)
 {
 	u64 counts[] = { cycles, instructions };
 	struct window window = {
@@ -318,16 +474,99 @@ static int add_windows(struct window_stats *stats, struct window_group *group, u
 		window_stats__add_round(stats, 1000);
 		window_stats__add_round(&group->all, 1000);
 		TEST_ASSERT_EQUAL("no memory",
-				  window_stats__add_window(stats, group, &window, 0,
+				  window_stats__add_window(stats, group, &window, problems,
 							   i % WINDOW_GROUPS, 1), 0);
 	}
 	return TEST_OK;
+}
+
+static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
+		       u64 length, u64 cycles, u64 instructions)
+{
+	return add_problems(stats, group, nr, length, cycles, instructions, 0);
+}
+
+static int add_left(struct window_stats *stats, struct window_group *group, unsigned int nr,
+		    u64 length, u64 cycles, u64 instructions)
+{
+	return add_problems(stats, group, nr, length, cycles, instructions, WINDOW_LEFT);
 }
 
 static bool is_close(double a, double b, double relative)
 {
 	pr_debug("%g, expected %g\n", a, b);
 	return fabs(a - b) <= relative * fabs(b);
+}
+
+/* CPI of an entry that has half of the samples of cycles. */
+static int check_samples(struct fixture *f)
+{
+	struct window_samples samples[2] = { { .share = 0.9, .nr = 1000 }, };
+	struct window_stats a = {}, few = {};
+	struct window_estimate estimate;
+	struct window_group *group;
+
+	f->cycles->core.attr.alt_sample_period = 100;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_VAL("no samples of instructions", !window_group__samples(group));
+	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 64, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&few, group, 9, 100, 100, 50), 0);
+	while (group->all.nr_rounds < 128)
+		window_stats__add_round(&group->all, 1000);
+	group->totals[0] = 128000;
+	group->totals[1] = 48000;
+
+	/* Both say 2. */
+	samples[1].share = 2 / 3.;
+	samples[1].nr = 1000;
+	TEST_ASSERT_EQUAL("agreed", window_stats__best_estimate(&a, group, 0, samples, &estimate),
+			  WINDOW_ESTIMATE_GOOD);
+	TEST_ASSERT_VAL("from windows", is_close(estimate.value, 2, 0));
+	TEST_ASSERT_VAL("error of windows", is_close(estimate.low, 2 * exp(-0.005), 0.0001));
+
+	/* Windows say 2, samples 64000 cycles for 19200 instructions. */
+	samples[1].share = 0.4;
+	TEST_ASSERT_EQUAL("contradicted",
+			  window_stats__best_estimate(&a, group, 0, samples, &estimate),
+			  WINDOW_ESTIMATE_CONTRADICTED);
+	TEST_ASSERT_VAL("from samples", is_close(estimate.value, 64 / 19.2, 0.0001));
+	TEST_ASSERT_EQUAL("share",
+			  window_stats__best_estimate(&a, group, 1, samples, &estimate),
+			  WINDOW_ESTIMATE_CONTRADICTED);
+	TEST_ASSERT_VAL("from samples", is_close(estimate.value, 40, 0.0001));
+	TEST_ASSERT_VAL("low", is_close(estimate.low,
+					40 * exp(-1.959964 * sqrt(0.6 / 1000)), 0.0001));
+
+	/* The same with few samples is chance, or no estimate. */
+	samples[1].nr = 10;
+	TEST_ASSERT_EQUAL("chance", window_stats__best_estimate(&a, group, 0, samples, &estimate),
+			  WINDOW_ESTIMATE_GOOD);
+	TEST_ASSERT_EQUAL("few windows",
+			  window_stats__best_estimate(&few, group, 1, samples, &estimate),
+			  WINDOW_ESTIMATE_SAMPLED);
+	samples[1].nr = 9;
+	TEST_ASSERT_EQUAL("few of both",
+			  window_stats__best_estimate(&few, group, 1, samples, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	TEST_ASSERT_EQUAL("no samples",
+			  window_stats__best_estimate(&few, group, 0, NULL, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	window_stats__exit(&a);
+	window_stats__exit(&few);
+	window_group__delete(group);
+
+	/* A member that samples is used, unless it counts something else. */
+	f->instructions->core.attr.sample_period = 1000;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("samples of instructions", group && window_group__samples(group));
+	TEST_ASSERT_VAL("they are used", evsel__samples_for_windows(f->instructions));
+	TEST_ASSERT_VAL("not those of windows", !evsel__samples_for_windows(f->cycles));
+	window_group__delete(group);
+	f->instructions->core.attr.sample_period = 0;
+	return TEST_OK;
 }
 
 static int check_estimates(struct fixture *f)
@@ -371,10 +610,42 @@ static int check_estimates(struct fixture *f)
 	TEST_ASSERT_VAL("kept", sum.nr_kept == 128 && sum.nr_rounds == 128);
 	TEST_ASSERT_VAL("value", window_stats__value(&sum, group, 0, &value) &&
 			is_close(value, 12800 / 4800., 0.0001));
-	TEST_ASSERT_VAL("good", window_stats__is_good(&sum));
+	TEST_ASSERT_VAL("good", window_stats__is_good(&sum, group));
 	window_stats__exit(&a);
 	window_stats__exit(&b);
 	window_stats__exit(&sum);
+
+	/* Windows that left have no part in the value. */
+	memset(&a, 0, sizeof(a));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 90), 0);
+	TEST_ASSERT_VAL("estimate", window_stats__estimate(&a, group, 0, &estimate) &&
+			estimate.value == 2);
+	/* 16 of 144 are not covered. */
+	TEST_ASSERT_VAL("low", is_close(estimate.low, 2 * exp(-0.1 / 9), 0.0001));
+	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
+	/* But they are not of the same code if they change the ratio from 2 to 14800 / 9040. */
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 4, 100, 100, 300), 0);
+	TEST_ASSERT_VAL("others", !window_stats__is_good(&a, group));
+	window_stats__exit(&a);
+
+	/* Few can be of anything. */
+	memset(&a, 0, sizeof(a));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 4, 100, 100, 300), 0);
+	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
+	window_stats__exit(&a);
+
+	/* The coverage is 0.85, but with so few windows it may be 0.8. */
+	memset(&a, 0, sizeof(a));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 85, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 15, 100, 100, 50), 0);
+	TEST_ASSERT_VAL("coverage", is_close(window_stats__coverage(&a), 0.85, 0.0001));
+	TEST_ASSERT_VAL("few", !window_stats__is_good(&a, group));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 850, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 150, 100, 100, 50), 0);
+	TEST_ASSERT_VAL("many", window_stats__is_good(&a, group));
+	window_stats__exit(&a);
 
 	/* No instruction at all: what is known is an upper end. */
 	memset(&a, 0, sizeof(a));
@@ -383,7 +654,7 @@ static int check_estimates(struct fixture *f)
 	TEST_ASSERT_VAL("zero", window_stats__estimate(&a, group, 4, &estimate));
 	TEST_ASSERT_VAL("low", estimate.value == 0 && estimate.low == 0);
 	TEST_ASSERT_VAL("high", is_close(estimate.high, 3.689 / 200, 0.0001));
-	TEST_ASSERT_VAL("too few", !window_stats__is_good(&a));
+	TEST_ASSERT_VAL("too few", !window_stats__is_good(&a, group));
 	window_stats__exit(&a);
 	window_group__delete(group);
 
@@ -391,20 +662,123 @@ static int check_estimates(struct fixture *f)
 	 * The interrupt adds 60 cycles without an instruction to each window. The slope
 	 * over their lengths does not have them.
 	 */
-	memset(&a, 0, sizeof(a));
-	f->cycles->core.attr.alt_sample_jitter = 100;
+	for (unsigned int jitter = 800; jitter <= 1000; jitter += 200) {
+		double ratio = 1000 / ((1000 - 60) / 2.);
+
+		memset(&a, 0, sizeof(a));
+		f->cycles->core.attr.alt_sample_period = 1000;
+		f->cycles->core.attr.alt_sample_jitter = jitter;
+		group = window_group__new(f->cycles);
+		TEST_ASSERT_VAL("no memory", group);
+		TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+		for (u64 length = 600; length <= 1400; length += 200) {
+			TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 40, length, length,
+								 (length - 60) / 2), 0);
+		}
+		/* It is used if the lengths differ as much as a window is long. */
+		TEST_ASSERT_VAL("slope", window_stats__value(&a, group, 0, &value) &&
+				is_close(value, jitter < 1000 ? ratio : 2, 0.0001));
+		window_stats__exit(&a);
+		window_group__delete(group);
+	}
+	return TEST_OK;
+}
+
+/* @nr rounds of @weight, each with a window that counts this. */
+static int add_rounds(struct window_stats *stats, struct window_group *group, unsigned int nr,
+		      double weight, unsigned int problems, u64 cycles, u64 instructions)
+{
+	u64 counts[] = { cycles, instructions };
+	struct window window = {
+		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = 100,
+	};
+
+	for (unsigned int i = 0; i < nr; i++) {
+		window_stats__add_round(stats, weight);
+		window_stats__add_round(&group->all, weight);
+		TEST_ASSERT_EQUAL("no memory",
+				  window_stats__add_window(stats, group, &window, problems,
+							   i % WINDOW_GROUPS, 1), 0);
+	}
+	return TEST_OK;
+}
+
+static int check_shares(struct fixture *f)
+{
+	struct window_stats a = {}, b = {}, c = {}, d = {};
+	struct window_estimate time;
+	struct window_group *group;
+	double value, rest[2];
+
+	f->cycles->core.attr.alt_sample_period = 100;
 	group = window_group__new(f->cycles);
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
-	for (u64 length = 60; length <= 140; length += 20) {
-		TEST_ASSERT_EQUAL("windows",
-				  add_windows(&a, group, 40, length, length, (length - 60) / 2), 0);
-	}
-	TEST_ASSERT_VAL("slope", window_stats__value(&a, group, 0, &value) &&
-			is_close(value, 2, 0.0001));
+	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
+
+	/*
+	 * A fourth of the time each, with windows of one length and of twice that, because
+	 * of a stall at their ends: CPI 2 and 4. All windows of the other half, with CPI 1,
+	 * end elsewhere.
+	 */
+	TEST_ASSERT_EQUAL("a", add_rounds(&a, group, 64, 1000, 0, 100, 50), 0);
+	TEST_ASSERT_EQUAL("b", add_rounds(&b, group, 64, 1000, 0, 200, 50), 0);
+	TEST_ASSERT_EQUAL("c", add_rounds(&c, group, 128, 1000, WINDOW_LEFT, 100, 70), 0);
+	group->totals[0] = 256000;
+	group->totals[1] = 32000 + 16000 + 128000;
+	TEST_ASSERT_VAL("time of a", window_stats__time(&a, group, &time) && time.value == 25);
+	TEST_ASSERT_VAL("time of b", window_stats__time(&b, group, &time) && time.value == 25);
+	TEST_ASSERT_VAL("time of c", window_stats__time(&c, group, &time) && time.value == 50);
+	TEST_ASSERT_VAL("share of a", window_stats__value(&a, group, 1, &value) &&
+			is_close(value, 3200 / 176., 0.0001));
+	TEST_ASSERT_VAL("share of b", window_stats__value(&b, group, 1, &value) &&
+			is_close(value, 1600 / 176., 0.0001));
+	TEST_ASSERT_VAL("share of c", !window_stats__value(&c, group, 1, &value));
+	TEST_ASSERT_VAL("coverage", window_stats__coverage(&c) == 0);
+	TEST_ASSERT_VAL("good", !window_stats__is_good(&c, group));
+
+	/* What the counters say and the windows do not is that of c. */
+	rest[0] = group->totals[0];
+	rest[1] = group->totals[1];
+	window_stats__subtract(&a, group, rest);
+	window_stats__subtract(&b, group, rest);
+	TEST_ASSERT_EQUAL("no memory", window_stats__set_counts(&c, group, rest), 0);
+	TEST_ASSERT_VAL("CPI of c", window_stats__value(&c, group, 0, &value) &&
+			is_close(value, 1, 0.0001));
+	TEST_ASSERT_VAL("share of c", window_stats__value(&c, group, 1, &value) &&
+			is_close(value, 12800 / 176., 0.0001));
+
+	/* Together they have twice the instructions for the first half of the cycles. */
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&a, &b, group), 0);
+	TEST_ASSERT_VAL("CPI of both", window_stats__value(&a, group, 0, &value) &&
+			is_close(value, 128 / 48., 0.0001));
+
+	/* With a frequency, a sample stands for its period: 500 of 1000, 100 of a million. */
+	memset(&group->all, 0, sizeof(group->all));
+	TEST_ASSERT_EQUAL("d", add_rounds(&d, group, 500, 1000, WINDOW_LEFT, 100, 50), 0);
+	for (int i = 0; i < 100; i++)
+		window_stats__add_round(&group->all, 1000000);
+	TEST_ASSERT_VAL("time of d", window_stats__time(&d, group, &time) &&
+			is_close(time.value, 100 * 0.5 / 100.5, 0.0001));
+
 	window_stats__exit(&a);
+	window_stats__exit(&b);
+	window_stats__exit(&c);
 	window_group__delete(group);
 	return TEST_OK;
+}
+
+static int test__window_shares(struct test_suite *test __maybe_unused,
+			       int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	ret = check_shares(&f);
+	fixture__exit(&f);
+	return ret;
 }
 
 static int test__window_estimates(struct test_suite *test __maybe_unused,
@@ -415,7 +789,7 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 
 	if (fixture__init(&f))
 		return TEST_FAIL;
-	ret = check_estimates(&f);
+	ret = check_estimates(&f) ?: check_samples(&f);
 	fixture__exit(&f);
 	return ret;
 }
@@ -425,6 +799,10 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Windows with problems", window_problems),
 	TEST_CASE("Plain periods as windows", window_plain),
 	TEST_CASE("Threads", window_threads),
+	TEST_CASE("Damaged files", window_files),
+	TEST_CASE("Two events that sample", window_samplers),
+	TEST_CASE("Two groups", window_groups),
+	TEST_CASE("Shares of time and events", window_shares),
 	TEST_CASE("Estimates", window_estimates),
 	{ .name = NULL, }
 };

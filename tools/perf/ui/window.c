@@ -17,8 +17,11 @@
 #include "../util/evlist.h"
 #include "../util/evsel.h"
 #include "../util/hist.h"
+#include "../util/machine.h"
+#include "../util/sample.h"
 #include "../util/sort.h"
 #include "../util/symbol.h"
+#include "../util/thread.h"
 #include "../util/window-stats.h"
 #include "util.h"
 
@@ -61,6 +64,38 @@ static const struct window_metric *hpp_window__metric(const struct hpp_window *h
 static const struct window_stats *hist_entry__shown_windows(const struct hist_entry *he)
 {
 	return he->windows ? &he->windows[symbol_conf.cumulate_callchain ? 1 : 0] : NULL;
+}
+
+static unsigned int hists__nr_counts(const struct hists *hists)
+{
+	return hists->window_group ? hists->window_group->nr_counts : 1;
+}
+
+/* Look up what the samples of other events of the group say of the entry. */
+static bool hist_entry__samples(struct hist_entry *he, struct window_samples *samples)
+{
+	const struct window_group *group = he->hists->window_group;
+	struct hist_entry *pair;
+	bool found = false;
+
+	if (!group || !window_group__samples(group))
+		return false;
+	memset(samples, 0, group->nr_counts * sizeof(*samples));
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
+
+		list_for_each_entry(pair, &he->pairs.head, pairs.node) {
+			struct he_stat *stat = symbol_conf.cumulate_callchain ? pair->stat_acc :
+										&pair->stat;
+
+			if (pair->hists != hists || !hists->stats.total_period)
+				continue;
+			samples[i].share = (double)stat->period / hists->stats.total_period;
+			samples[i].nr = stat->nr_events;
+			found = true;
+		}
+	}
+	return found;
 }
 
 static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
@@ -107,10 +142,15 @@ static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp
  * separated are for programs, which want digits.
  */
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
-			    bool good)
+			    enum window_quality quality)
 {
+	static const char * const marks[] = {
+		[WINDOW_ESTIMATE_POOR]		= "?",
+		[WINDOW_ESTIMATE_SAMPLED]	= "*",
+		[WINDOW_ESTIMATE_CONTRADICTED]	= "!",
+	};
 	const char *sep = symbol_conf.field_sep;
-	const char *mark = good ? (sep ? "" : " ") : "?";
+	const char *mark = quality == WINDOW_ESTIMATE_GOOD ? (sep ? "" : " ") : marks[quality];
 	int ret;
 
 	ret = scnprintf(buf, size, sep ? "%.6g%s" : "%.2f%s", estimate->value, mark);
@@ -122,12 +162,12 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 }
 
 static int hpp_window__print(const struct hpp_window *hw, const struct hists *hists,
-			     const struct window_stats *stats, bool exact, char *buf,
-			     size_t size)
+			     const struct window_stats *stats, bool exact,
+			     const struct window_samples *samples, char *buf, size_t size)
 {
 	const struct window_group *group = hists->window_group;
+	enum window_quality quality = WINDOW_ESTIMATE_NONE;
 	struct window_estimate estimate;
-	bool valid, good;
 
 	buf[0] = '\0';
 	if (!group || !stats)
@@ -140,44 +180,49 @@ static int hpp_window__print(const struct hpp_window *hw, const struct hists *hi
 		return scnprintf(buf, size, symbol_conf.field_sep ? "%.4f" : "%.2f",
 				 window_stats__coverage(stats));
 	case COLUMN_TIME:
-		valid = window_stats__time(stats, group, &estimate);
-		good = true;
+		if (window_stats__time(stats, group, &estimate))
+			quality = WINDOW_ESTIMATE_GOOD;
 		break;
 	default:
 		if (!hpp_window__metric(hw, hists))
 			return scnprintf(buf, size, "-");
-		if (symbol_conf.show_window_ci && stats->nr_kept && !exact) {
-			valid = window_stats__estimate(stats, group, hw->column, &estimate);
-		} else {
-			valid = window_stats__value(stats, group, hw->column, &estimate.value);
+		if (samples || (symbol_conf.show_window_ci && stats->nr_kept && !exact)) {
+			quality = window_stats__best_estimate(stats, group, hw->column, samples,
+							      &estimate);
+		} else if (window_stats__value(stats, group, hw->column, &estimate.value)) {
+			quality = exact || window_stats__is_good(stats, group) ?
+				  WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
 			estimate.low = estimate.value;
 			estimate.high = estimate.value;
 		}
-		good = exact || window_stats__is_good(stats);
 		break;
 	}
 	/* What others leave of a total may be less than their error. */
-	if (valid && !good && !stats->nr_kept && estimate.value <= 0)
-		valid = false;
-	return valid ? snprint_estimate(buf, size, &estimate, good) : scnprintf(buf, size, "-");
+	if (quality == WINDOW_ESTIMATE_NONE ||
+	    (quality == WINDOW_ESTIMATE_POOR && !stats->nr_kept && estimate.value <= 0))
+		return scnprintf(buf, size, "-");
+	return snprint_estimate(buf, size, &estimate, quality);
 }
 
 static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 			     struct hist_entry *he)
 {
 	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, he->hists);
+	struct window_samples samples[hists__nr_counts(he->hists)];
 	char buf[128];
 
 	hpp_window__print(hpp_window(fmt), he->hists, hist_entry__shown_windows(he),
-			  /*exact=*/false, buf, sizeof(buf));
+			  /*exact=*/false, hist_entry__samples(he, samples) ? samples : NULL,
+			  buf, sizeof(buf));
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
 }
 
-static double hist_entry__window_value(const struct hist_entry *he, const struct hpp_window *hw)
+static double hist_entry__window_value(struct hist_entry *he, const struct hpp_window *hw)
 {
 	const struct window_stats *stats = hist_entry__shown_windows(he);
 	const struct window_group *group = he->hists->window_group;
-	double value;
+	struct window_samples samples[hists__nr_counts(he->hists)];
+	struct window_estimate estimate;
 
 	if (!stats || !group)
 		return -INFINITY;
@@ -189,10 +234,16 @@ static double hist_entry__window_value(const struct hist_entry *he, const struct
 	case COLUMN_TIME:
 		return stats->weight;
 	default:
-		if (!hpp_window__metric(hw, he->hists) ||
-		    !window_stats__value(stats, group, hw->column, &value))
+		if (!hpp_window__metric(hw, he->hists))
 			return -INFINITY;
-		return value;
+		if (hist_entry__samples(he, samples)) {
+			if (window_stats__best_estimate(stats, group, hw->column, samples,
+							&estimate) == WINDOW_ESTIMATE_NONE)
+				return -INFINITY;
+		} else if (!window_stats__value(stats, group, hw->column, &estimate.value)) {
+			return -INFINITY;
+		}
+		return estimate.value;
 	}
 }
 
@@ -287,7 +338,13 @@ struct perf_hpp_fmt *perf_hpp__dup_window_entry(struct perf_hpp_fmt *fmt)
 	return &hw->hpp;
 }
 
-static int metric_index(const char *name)
+/**
+ * perf_hpp__find_window_metric - Find or add a metric to those that events get.
+ * @name: The name.
+ *
+ * Return: Its index in the window_group of hists that are initialized later, or -ENOMEM.
+ */
+int perf_hpp__find_window_metric(const char *name)
 {
 	char **names;
 
@@ -336,7 +393,7 @@ struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name, int level)
 	else if (!strcmp(name, "time-share"))
 		column = COLUMN_TIME;
 	else
-		column = metric_index(name + 7);
+		column = perf_hpp__find_window_metric(name + 7);
 	if (column == -ENOMEM)
 		return ERR_PTR(-ENOMEM);
 
@@ -443,6 +500,110 @@ int hists__init_windows(struct hists *hists)
 	return 0;
 }
 
+/**
+ * hists__match_window_samples - Pair entries with those of events that sample as well.
+ * @hists: Of any event, with its entries collapsed.
+ */
+void hists__match_window_samples(struct hists *hists)
+{
+	const struct window_group *group = hists->window_group;
+
+	for (unsigned int i = 0; group && i < group->nr_counts; i++) {
+		if (group->samplers[i])
+			hists__match(hists, evsel__hists(group->samplers[i]));
+	}
+}
+
+/**
+ * hists__track_window - Find out whether a sample begins or ends a window.
+ * @hists: Of its event.
+ * @tracker: The samples so far.
+ * @sample: The sample.
+ * @machine: Where it was taken.
+ * @window: The answer, not changed if the event has no windows.
+ *
+ * To be called for all samples, those that are not shown too: the next one continues
+ * their counts.
+ *
+ * Return: 0, or a negative error after a message.
+ */
+int hists__track_window(struct hists *hists, struct window_tracker *tracker,
+			struct perf_sample *sample, struct machine *machine,
+			struct window *window)
+{
+	struct thread *thread;
+	int ret;
+
+	if (!evsel__has_windows(sample->evsel))
+		return 0;
+	ret = hists__init_windows(hists);
+	if (ret)
+		return ret;
+	thread = machine__findnew_thread(machine, sample->pid, sample->tid);
+	if (!thread)
+		return -ENOMEM;
+	ret = window_tracker__add(tracker, sample, thread, window);
+	thread__put(thread);
+	return ret;
+}
+
+static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsigned int metric,
+						     struct window_estimate *estimate)
+{
+	const struct window_stats *stats = hist_entry__shown_windows(he);
+	const struct window_group *group = he->hists->window_group;
+	struct window_samples samples[hists__nr_counts(he->hists)];
+
+	if (!stats || !group || metric >= group->nr_metrics)
+		return WINDOW_ESTIMATE_NONE;
+	return window_stats__best_estimate(stats, group, metric,
+					   hist_entry__samples(he, samples) ? samples : NULL,
+					   estimate);
+}
+
+/**
+ * hist_entry__snprint_window_metric - Print a metric of an entry, with its mark.
+ * @he: The entry.
+ * @metric: Index of the metric.
+ * @buf: Where to print.
+ * @size: Of @buf.
+ *
+ * Return: The number of characters.
+ */
+int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric, char *buf,
+				      size_t size)
+{
+	struct window_estimate estimate;
+	enum window_quality quality = hist_entry__best_estimate(he, metric, &estimate);
+
+	if (quality == WINDOW_ESTIMATE_NONE)
+		return scnprintf(buf, size, "-");
+	return snprint_estimate(buf, size, &estimate, quality);
+}
+
+/**
+ * hist_entry__window_metric_z - Compare a metric of two entries.
+ * @he: An entry.
+ * @pair: The same of another recording.
+ * @metric: Index of the metric.
+ * @z: By how many standard errors that of @pair is larger.
+ *
+ * Return: False if one of them is not known, or not to be trusted.
+ */
+bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
+				 unsigned int metric, double *z)
+{
+	struct window_estimate a, b;
+	enum window_quality quality_a = hist_entry__best_estimate(he, metric, &a);
+	enum window_quality quality_b = hist_entry__best_estimate(pair, metric, &b);
+
+	if (quality_a == WINDOW_ESTIMATE_NONE || quality_a == WINDOW_ESTIMATE_POOR ||
+	    quality_b == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_POOR)
+		return false;
+	*z = window_estimate__z(&a, &b);
+	return true;
+}
+
 static size_t hists__fprintf_row(struct hists *hists, const struct window_stats *stats,
 				 bool exact, const char *name, FILE *fp)
 {
@@ -463,9 +624,12 @@ static size_t hists__fprintf_row(struct hists *hists, const struct window_stats 
 		width = sep ? 0 : fmt->width(fmt, &hpp, hists);
 		value[0] = '\0';
 		if (perf_hpp__is_window_entry(fmt)) {
-			hpp_window__print(hpp_window(fmt), hists, stats, exact, value,
-					  sizeof(value));
+			hpp_window__print(hpp_window(fmt), hists, stats, exact,
+					  /*samples=*/NULL, value, sizeof(value));
 		} else if (perf_hpp__is_sort_entry(fmt)) {
+			/* In a hierarchy, they are one column. */
+			if (symbol_conf.report_hierarchy && !*name)
+				continue;
 			/* The name stands in the first column of names. */
 			ret += fprintf(fp, "%s%-*s", first ? "" : sep ?: "  ", width, name);
 			name = "";
@@ -520,6 +684,33 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 	return ret + fprintf(fp, "\n#\n");
 }
 
+/* Tell how many values of the table are from samples because the windows are wrong. */
+static unsigned int hists__nr_contradicted(struct hists *hists)
+{
+	struct window_samples samples[hists__nr_counts(hists)];
+	struct window_estimate estimate;
+	struct perf_hpp_fmt *fmt;
+	unsigned int nr = 0;
+
+	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
+		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
+		const struct window_stats *stats = hist_entry__shown_windows(he);
+
+		if (!stats || !hist_entry__samples(he, samples))
+			continue;
+		hists__for_each_format(hists, fmt) {
+			if (!perf_hpp__is_window_entry(fmt) ||
+			    !hpp_window__metric(hpp_window(fmt), hists))
+				continue;
+			nr += window_stats__best_estimate(stats, hists->window_group,
+							  hpp_window(fmt)->column, samples,
+							  &estimate) ==
+			      WINDOW_ESTIMATE_CONTRADICTED;
+		}
+	}
+	return nr;
+}
+
 /* Estimates of what the entries counted, and what is left of the totals. */
 static void hists__not_covered(struct hists *hists, struct window_stats *rest, double *counts)
 {
@@ -558,6 +749,7 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 	struct window_stats rest, total;
 	double *counts;
 	size_t ret = 0;
+	unsigned int nr;
 
 	if (!group)
 		return 0;
@@ -577,5 +769,10 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 		window_stats__exit(&total);
 	}
 	free(counts);
+	nr = hists__nr_contradicted(hists);
+	if (nr && !symbol_conf.field_sep) {
+		ret += fprintf(fp, "#\n# %u values with '!': the windows differ from all samples\n",
+			       nr);
+	}
 	return ret;
 }

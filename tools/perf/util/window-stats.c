@@ -9,6 +9,11 @@
  * Resampling Plans" (1982); P. S. Kott, "The delete-a-group jackknife" (2001). That of a
  * share is the interval of E. B. Wilson, "Probable inference, the law of succession, and
  * statistical inference" (1927).
+ *
+ * The windows of a function that is shorter than they are, or has calls of several kinds,
+ * are not like the rest of its time. If another event of the group samples as well, the
+ * shares of both in their samples, times the totals of the counters, are an estimate that
+ * holds for any function, but has a larger error.
  */
 #include "window-stats.h"
 
@@ -17,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
 #include <linux/zalloc.h>
@@ -26,13 +32,22 @@
 #include "expr.h"
 #include "hashmap.h"
 #include "pmu-events/pmu-events.h"
+#include "strbuf.h"
 
 /* Of the normal distribution, for an interval of 95 %. */
 #define NORMAL_975		1.959964
+/* The same for one of 90 %, or one end of 95 %. */
+#define NORMAL_95		1.644854
 /* The upper end for a Poisson process without an event. */
 #define POISSON_UPPER		3.689
 /* No interval is narrower: lengths are whole instructions. */
 #define RELATIVE_FLOOR		0.005
+/* Nor narrower than what is not covered can change, if it differs from the rest by this. */
+#define UNCOVERED_DIFFERENCE	0.1
+/* Estimates that differ by more than so many standard errors contradict each other. */
+#define CONTRADICTION		3
+/* The ends of shorter windows are too near to each other for a slope. */
+#define SLOPE_MIN_LENGTH	1000
 
 static const struct {
 	const char	*name;
@@ -122,6 +137,51 @@ static int window_group__find_event(const struct window_group *group, const char
 	return -ENOENT;
 }
 
+static bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
+{
+	const struct perf_event_attr *x = &a->core.attr, *y = &b->core.attr;
+
+	return x->type == y->type && x->config == y->config && x->config1 == y->config1 &&
+	       x->config2 == y->config2 && x->config3 == y->config3 &&
+	       x->exclude_user == y->exclude_user && x->exclude_kernel == y->exclude_kernel &&
+	       x->exclude_hv == y->exclude_hv && x->exclude_idle == y->exclude_idle &&
+	       x->exclude_host == y->exclude_host && x->exclude_guest == y->exclude_guest;
+}
+
+/* Find an event without windows that samples what a member of a group counts. */
+static struct evsel *evsel__find_sampler(struct evsel *member)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(member->evlist, evsel) {
+		if (evsel->core.attr.sample_period && !evsel->core.attr.alt_sample_period &&
+		    !evsel__has_windows(evsel) && evsel__counts_same(evsel, member))
+			return evsel;
+	}
+	return NULL;
+}
+
+/**
+ * evsel__samples_for_windows - Tell if the samples of an event are used with windows.
+ * @evsel: The event.
+ *
+ * Return: True if a group with windows counts the same.
+ */
+bool evsel__samples_for_windows(struct evsel *evsel)
+{
+	struct evsel *pos, *member;
+
+	evlist__for_each_entry(evsel->evlist, pos) {
+		if (!evsel__has_windows(pos))
+			continue;
+		for_each_group_evsel(member, evsel__leader(pos)) {
+			if (member != pos && evsel__find_sampler(member) == evsel)
+				return true;
+		}
+	}
+	return false;
+}
+
 /**
  * window_group__new - Prepare the statistics of a group of events.
  * @sampler: The event that samples.
@@ -140,17 +200,24 @@ struct window_group *window_group__new(struct evsel *sampler)
 
 	group->sampler = sampler;
 	group->nr_counts = leader->core.nr_members;
-	group->slope = attr->alt_sample_period && attr->alt_sample_jitter;
+	group->slope = attr->alt_sample_period >= SLOPE_MIN_LENGTH &&
+		       attr->alt_sample_jitter >= attr->alt_sample_period;
 	group->length = attr->alt_sample_period ?: attr->sample_period;
+	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
+	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
+	if (!group->totals || !group->samplers) {
+		window_group__delete(group);
+		return NULL;
+	}
 	for_each_group_evsel(evsel, leader) {
+		/* A file can claim to have fewer. */
+		if (i >= group->nr_counts)
+			break;
 		if (evsel == sampler)
 			group->sampler_index = i;
+		else
+			group->samplers[i] = evsel__find_sampler(evsel);
 		i++;
-	}
-	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
-	if (!group->totals) {
-		free(group);
-		return NULL;
 	}
 	return group;
 }
@@ -180,7 +247,23 @@ void window_group__delete(struct window_group *group)
 	free(group->metrics);
 	window_stats__exit(&group->all);
 	free(group->totals);
+	free(group->samplers);
 	free(group);
+}
+
+/**
+ * window_group__samples - Tell if more than one event of a group samples.
+ * @group: The group.
+ *
+ * Return: True if window_stats__best_estimate() can use samples.
+ */
+bool window_group__samples(const struct window_group *group)
+{
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		if (group->samplers[i])
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -320,6 +403,63 @@ int window_group__add_metric(struct window_group *group, const char *name)
 	return metric->header ? 0 : -ENOMEM;
 }
 
+/* Append an event to a list, unless it is in there, or cycles, which samples. */
+static int add_event(struct strbuf *events, const char *event)
+{
+	size_t len = strlen(event);
+
+	if (!strcasecmp(event, "cycles") || !strcasecmp(event, "cpu-cycles"))
+		return 0;
+	for (const char *pos = events->buf; (pos = strcasestr(pos, event)); pos += len) {
+		if ((pos == events->buf || pos[-1] == ',') && (!pos[len] || pos[len] == ','))
+			return 0;
+	}
+	return strbuf_addf(events, "%s%s", events->len ? "," : "", event);
+}
+
+/**
+ * window_metric__add_events - Append the events of a metric to a list.
+ * @name: Of the metric, as for window_group__add_metric().
+ * @events: Names separated by commas. Those that are in there, and cycles, are left out.
+ *
+ * Return: 0, -ENOENT if there is no such metric, -EINVAL if its expression is wrong, or
+ * -ENOMEM.
+ */
+int window_metric__add_events(const char *name, struct strbuf *events)
+{
+	struct expr_parse_ctx *ctx;
+	struct hashmap_entry *cur;
+	char *expr;
+	size_t bkt;
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+
+		if (strcasecmp(name, m->name))
+			continue;
+		ret = m->divisor ? add_event(events, m->divisor) : 0;
+		return ret ?: add_event(events, m->dividend);
+	}
+
+	expr = find_metric_expr(name);
+	if (!expr)
+		return -ENOENT;
+	ctx = expr__ctx_new();
+	if (!ctx)
+		ret = -ENOMEM;
+	else if (expr__find_ids(expr, NULL, ctx) < 0)
+		ret = -EINVAL;
+	if (!ret) {
+		hashmap__for_each_entry(ctx->ids, cur, bkt)
+			ret = ret ?: add_event(events, cur->pkey);
+	}
+	if (ctx)
+		expr__ctx_free(ctx);
+	free(expr);
+	return ret;
+}
+
 /**
  * window_group__count - Add what a sample counted to the totals.
  * @group: The group.
@@ -345,7 +485,7 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 
 static size_t window_group__size(const struct window_group *group)
 {
-	return WINDOW_GROUPS * window_group__nr_sums(group) * sizeof(double);
+	return (WINDOW_GROUPS + 1) * window_group__nr_sums(group) * sizeof(double);
 }
 
 /**
@@ -365,7 +505,8 @@ void window_stats__add_round(struct window_stats *stats, double weight)
  * @stats: The statistics.
  * @group: Its group of events.
  * @window: The window.
- * @problems: Mask of enum window_problem. A window with a problem is not used.
+ * @problems: Mask of enum window_problem. A window with a problem is not used, but that of
+ *	one that only left the entry tells how different the rest of it may be.
  * @jackknife: Which of WINDOW_GROUPS its round is in.
  * @scale: What its round stands for, compared with others.
  *
@@ -380,15 +521,18 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	stats->nr_windows++;
 	for (int i = 0; i < WINDOW_PROBLEMS; i++)
 		stats->problems[i] += !!(problems & (1 << i));
-	if (problems)
+	if (problems && problems != WINDOW_LEFT)
 		return 0;
+	if (problems)
+		jackknife = WINDOW_GROUPS;
+	else
+		stats->nr_kept++;
 
 	if (!stats->sums) {
 		stats->sums = zalloc(window_group__size(group));
 		if (!stats->sums)
 			return -ENOMEM;
 	}
-	stats->nr_kept++;
 	row = stats->sums + jackknife * window_group__nr_sums(group);
 	row[SUM_NR] += scale;
 	if (group->slope)
@@ -438,7 +582,7 @@ int window_stats__merge(struct window_stats *stats, const struct window_stats *o
 			return -ENOMEM;
 	}
 	for (unsigned int i = 0;
-	     other_length && i < WINDOW_GROUPS * window_group__nr_sums(group); i++) {
+	     other_length && i < (WINDOW_GROUPS + 1) * window_group__nr_sums(group); i++) {
 		if (length)
 			stats->sums[i] *= stats->weight / length;
 		stats->sums[i] += other->sums[i] * other->weight / other_length;
@@ -462,6 +606,17 @@ void window_stats__exit(struct window_stats *stats)
 	zfree(&stats->sums);
 }
 
+/* Compute the interval of a proportion of @n, with this quantile of the normal distribution. */
+static void wilson_interval(double p, double n, double quantile, double *low, double *high)
+{
+	double z2 = quantile * quantile;
+	double center = (p + z2 / (2 * n)) / (1 + z2 / n);
+	double half = quantile * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+
+	*low = max(center - half, 0.0);
+	*high = min(center + half, 1.0);
+}
+
 /**
  * window_stats__coverage - Return how many of the windows are used.
  * @stats: The statistics.
@@ -471,18 +626,6 @@ void window_stats__exit(struct window_stats *stats)
 double window_stats__coverage(const struct window_stats *stats)
 {
 	return stats->nr_windows ? (double)stats->nr_kept / stats->nr_windows : 0;
-}
-
-/**
- * window_stats__is_good - Tell if the windows can stand for all time of the entry.
- * @stats: The statistics.
- *
- * Return: False if they are few, or many were not used.
- */
-bool window_stats__is_good(const struct window_stats *stats)
-{
-	return stats->nr_kept >= WINDOW_MIN_KEPT &&
-	       window_stats__coverage(stats) >= WINDOW_MIN_COVERAGE;
 }
 
 /* Add the rows of all groups but one (all: -1). */
@@ -498,6 +641,52 @@ static void window_stats__sum(const struct window_stats *stats, const struct win
 		for (unsigned int i = 0; i < nr; i++)
 			sums[i] += stats->sums[row * nr + i];
 	}
+}
+
+/*
+ * Windows that left the entry counted other code too, so with them the counts of an entry
+ * of long calls change little. If they change much, they may be of other calls of it,
+ * which are too short for a window. The event that counts most tells.
+ */
+static bool window_stats__is_uniform(const struct window_stats *stats,
+				     const struct window_group *group)
+{
+	unsigned int event = group->nr_counts, sampler = SUM_COUNTS + group->sampler_index;
+	double kept[window_group__nr_sums(group)], difference;
+	const double *left;
+
+	if (!stats->sums)
+		return true;
+	window_stats__sum(stats, group, -1, kept);
+	left = stats->sums + WINDOW_GROUPS * window_group__nr_sums(group);
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		if (i != group->sampler_index &&
+		    (event == group->nr_counts || kept[SUM_COUNTS + i] > kept[SUM_COUNTS + event]))
+			event = i;
+	}
+	if (event == group->nr_counts || stats->problems[ilog2(WINDOW_LEFT)] < WINDOW_MIN_LEFT)
+		return true;
+	event += SUM_COUNTS;
+	difference = log((kept[event] + left[event]) / kept[event] *
+			 kept[sampler] / (kept[sampler] + left[sampler]));
+	return fabs(difference) <= WINDOW_MAX_DIFFERENCE;
+}
+
+/**
+ * window_stats__is_good - Tell if the windows can stand for all time of the entry.
+ * @stats: The statistics.
+ * @group: Its group of events.
+ *
+ * Return: False if they are few, it may be that many are not used, or those are different.
+ */
+bool window_stats__is_good(const struct window_stats *stats, const struct window_group *group)
+{
+	double low, high;
+
+	if (stats->nr_kept < WINDOW_MIN_KEPT)
+		return false;
+	wilson_interval(window_stats__coverage(stats), stats->nr_windows, NORMAL_95, &low, &high);
+	return low >= WINDOW_MIN_COVERAGE && window_stats__is_uniform(stats, group);
 }
 
 /*
@@ -619,7 +808,7 @@ bool window_stats__value(const struct window_stats *stats, const struct window_g
 		return false;
 
 	window_stats__sum(stats, group, -1, sums);
-	if (!window_metric__compute(m, group, sums, value))
+	if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, value))
 		return false;
 	*value *= window_stats__share_factor(stats, group, m);
 	return isfinite(*value);
@@ -654,18 +843,16 @@ static double window_stats__effective_nr(const struct window_stats *all)
 bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
 			struct window_estimate *estimate)
 {
-	const double z2 = NORMAL_975 * NORMAL_975;
-	double n = window_stats__effective_nr(&group->all), p, center, half;
+	double n = window_stats__effective_nr(&group->all), p;
 
 	if (!n)
 		return false;
 
 	p = stats->weight / group->all.weight;
-	center = (p + z2 / (2 * n)) / (1 + z2 / n);
-	half = NORMAL_975 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+	wilson_interval(p, n, NORMAL_975, &estimate->low, &estimate->high);
 	estimate->value = 100 * p;
-	estimate->low = 100 * max(center - half, 0.0);
-	estimate->high = 100 * min(center + half, 1.0);
+	estimate->low *= 100;
+	estimate->high *= 100;
 	return true;
 }
 
@@ -683,7 +870,7 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 {
 	const struct window_metric *m = &group->metrics[metric];
 	unsigned int nr_sums = window_group__nr_sums(group), nr = 0;
-	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor;
+	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor, least;
 	bool logarithmic;
 
 	if (!window_stats__value(stats, group, metric, &estimate->value))
@@ -736,15 +923,123 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 		var += logarithmic ? relative : relative * estimate->value * estimate->value;
 	}
 	half = student_975(nr - 1) * sqrt(var);
+	least = max(UNCOVERED_DIFFERENCE * (1 - window_stats__coverage(stats)), RELATIVE_FLOOR);
 
 	if (logarithmic) {
-		half = max(half, RELATIVE_FLOOR);
+		half = max(half, least);
 		estimate->low = estimate->value * exp(-half);
 		estimate->high = estimate->value * exp(half);
 	} else {
-		half = max(half, RELATIVE_FLOOR * fabs(estimate->value));
+		half = max(half, least * fabs(estimate->value));
 		estimate->low = estimate->value - half;
 		estimate->high = estimate->value + half;
 	}
 	return true;
+}
+
+static bool window_samples__estimate(const struct window_group *group,
+				     const struct window_metric *metric,
+				     const struct window_samples *samples,
+				     struct window_estimate *estimate)
+{
+	const struct window_samples *dividend = &samples[metric->dividend];
+	const struct window_samples *divisor = &samples[metric->divisor];
+	double half;
+
+	if (!metric->available || metric->kind == WINDOW_METRIC_EXPR ||
+	    dividend->nr < WINDOW_MIN_KEPT)
+		return false;
+
+	if (metric->kind == WINDOW_METRIC_SHARE) {
+		estimate->value = metric->factor * dividend->share;
+		half = (1 - dividend->share) / dividend->nr;
+	} else {
+		if (divisor->nr < WINDOW_MIN_KEPT || !group->totals[metric->divisor])
+			return false;
+		estimate->value = metric->factor *
+				  dividend->share * group->totals[metric->dividend] /
+				  (divisor->share * group->totals[metric->divisor]);
+		half = (1 - dividend->share) / dividend->nr +
+		       (1 - divisor->share) / divisor->nr;
+	}
+	half = max(NORMAL_975 * sqrt(half), RELATIVE_FLOOR);
+	estimate->low = estimate->value * exp(-half);
+	estimate->high = estimate->value * exp(half);
+	return estimate->value > 0 && isfinite(estimate->value);
+}
+
+/* Half of the interval are about two standard errors: at most 1.96, the t of many rounds. */
+static double standard_error(double low, double high)
+{
+	return (high - low) / 2 / NORMAL_975;
+}
+
+/**
+ * window_estimate__z - Tell by how many standard errors two estimates differ.
+ * @a: An estimate.
+ * @b: Another one, of other data.
+ *
+ * Return: The difference of @b and @a, on a logarithmic scale if both are positive,
+ * divided by its standard error. 0 if nothing is known of it.
+ */
+double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b)
+{
+	double difference, error_a, error_b;
+
+	if (a->low > 0 && b->low > 0) {
+		difference = log(b->value / a->value);
+		error_a = standard_error(log(a->low), log(a->high));
+		error_b = standard_error(log(b->low), log(b->high));
+	} else {
+		difference = b->value - a->value;
+		error_a = standard_error(a->low, a->high);
+		error_b = standard_error(b->low, b->high);
+	}
+	difference /= sqrt(error_a * error_a + error_b * error_b);
+	return isfinite(difference) ? difference : 0;
+}
+
+/**
+ * window_stats__best_estimate - Estimate a metric from windows, or else from samples.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @metric: Index of the metric in the group.
+ * @samples: For each event of the group what its samples say of the entry, or NULL. That
+ *	of the event with windows is not used.
+ * @estimate: The estimate, in the unit of the metric.
+ *
+ * Return: Where it is from.
+ */
+enum window_quality window_stats__best_estimate(const struct window_stats *stats,
+						const struct window_group *group,
+						unsigned int metric,
+						const struct window_samples *samples,
+						struct window_estimate *estimate)
+{
+	bool good = window_stats__is_good(stats, group);
+	struct window_estimate sampled;
+	struct window_samples all[group->nr_counts];
+
+	if (samples) {
+		double share = group->all.weight ? stats->weight / group->all.weight : 0;
+
+		memcpy(all, samples, sizeof(all));
+		all[group->sampler_index].share = share;
+		all[group->sampler_index].nr = share * window_stats__effective_nr(&group->all);
+		if (!window_samples__estimate(group, &group->metrics[metric], all, &sampled))
+			samples = NULL;
+	}
+	if (samples && !good) {
+		*estimate = sampled;
+		return WINDOW_ESTIMATE_SAMPLED;
+	}
+	if (!window_stats__estimate(stats, group, metric, estimate))
+		return WINDOW_ESTIMATE_NONE;
+	/* No event at all in the windows can be chance. */
+	if (samples && estimate->low > 0 &&
+	    fabs(window_estimate__z(estimate, &sampled)) > CONTRADICTION) {
+		*estimate = sampled;
+		return WINDOW_ESTIMATE_CONTRADICTED;
+	}
+	return good ? WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
 }

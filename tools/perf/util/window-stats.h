@@ -10,6 +10,7 @@
 
 struct evsel;
 struct expr_parse_ctx;
+struct strbuf;
 
 /* The rounds are dealt to so many groups, to estimate the error without each in turn. */
 #define WINDOW_GROUPS		32
@@ -17,6 +18,12 @@ struct expr_parse_ctx;
 /* An entry with less is marked: its windows may not be like the rest of its time. */
 #define WINDOW_MIN_COVERAGE	0.8
 #define WINDOW_MIN_KEPT		10
+/*
+ * The same if its counts differ as much, as a logarithm, when the windows that left it are
+ * added, and these are not few.
+ */
+#define WINDOW_MAX_DIFFERENCE	0.1
+#define WINDOW_MIN_LEFT		5
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
@@ -26,7 +33,8 @@ struct expr_parse_ctx;
  * @nr_windows: Number of windows of these rounds.
  * @nr_kept: Number of those that are used.
  * @problems: Number of windows with each enum window_problem.
- * @sums: What the used windows counted: WINDOW_GROUPS rows, allocated for the first.
+ * @sums: What the used windows counted, in WINDOW_GROUPS rows, and those that are not used
+ *	because they left the entry, in one more. Allocated for the first window.
  */
 struct window_stats {
 	u64	nr_rounds;
@@ -82,9 +90,10 @@ struct window_metric {
  * @sampler: The event that samples.
  * @nr_counts: Number of events in the group.
  * @sampler_index: Index of @sampler in the group.
- * @slope: The lengths of windows differ, so that what an interrupt adds can be removed.
+ * @slope: The lengths of windows differ so much that what an interrupt adds can be removed.
  * @length: Nominal length of a window.
  * @totals: What each event counted in the recording.
+ * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -96,6 +105,7 @@ struct window_group {
 	bool			slope;
 	double			length;
 	double			*totals;
+	struct evsel		**samplers;
 	struct window_stats	all;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;
@@ -113,11 +123,39 @@ struct window_estimate {
 	double	high;
 };
 
+/**
+ * struct window_samples - What the samples of an event say of an entry.
+ * @share: The entry's part of them, 0 to 1, weighted with their periods.
+ * @nr: Number of samples.
+ */
+struct window_samples {
+	double	share;
+	double	nr;
+};
+
+/**
+ * enum window_quality - Where an estimate is from, and if it is to be trusted.
+ * @WINDOW_ESTIMATE_NONE: There is no estimate.
+ * @WINDOW_ESTIMATE_GOOD: From windows.
+ * @WINDOW_ESTIMATE_POOR: From windows that are few, or not like the time of the entry.
+ * @WINDOW_ESTIMATE_SAMPLED: From the samples of both events, as the windows are poor.
+ * @WINDOW_ESTIMATE_CONTRADICTED: From the samples of both events, as they say something
+ *	else than the windows.
+ */
+enum window_quality {
+	WINDOW_ESTIMATE_NONE,
+	WINDOW_ESTIMATE_GOOD,
+	WINDOW_ESTIMATE_POOR,
+	WINDOW_ESTIMATE_SAMPLED,
+	WINDOW_ESTIMATE_CONTRADICTED,
+};
+
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 void window_group__count(struct window_group *group, const struct window *window);
 const char *window_metric__names(void);
+int window_metric__add_events(const char *name, struct strbuf *events);
 const char *window_metric__default_names(void);
 
 void window_stats__add_round(struct window_stats *stats, double weight);
@@ -134,11 +172,19 @@ int window_stats__set_counts(struct window_stats *stats, const struct window_gro
 			     const double *counts);
 
 double window_stats__coverage(const struct window_stats *stats);
-bool window_stats__is_good(const struct window_stats *stats);
+bool window_stats__is_good(const struct window_stats *stats, const struct window_group *group);
 bool window_stats__value(const struct window_stats *stats, const struct window_group *group,
 			 unsigned int metric, double *value);
 bool window_stats__estimate(const struct window_stats *stats, const struct window_group *group,
 			    unsigned int metric, struct window_estimate *estimate);
+enum window_quality window_stats__best_estimate(const struct window_stats *stats,
+						const struct window_group *group,
+						unsigned int metric,
+						const struct window_samples *samples,
+						struct window_estimate *estimate);
+double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b);
+bool window_group__samples(const struct window_group *group);
+bool evsel__samples_for_windows(struct evsel *evsel);
 bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
 			struct window_estimate *estimate);
 

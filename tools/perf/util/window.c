@@ -174,8 +174,12 @@ void window_tracker__delete(struct window_tracker *tracker)
 struct evsel *evsel__window_sampler(struct evsel *leader)
 {
 	struct evsel *evsel;
+	int member = 0;
 
 	for_each_group_evsel(evsel, leader) {
+		/* A file can claim to have fewer. */
+		if (member++ >= leader->core.nr_members)
+			break;
 		if (evsel->core.attr.sample_period)
 			return evsel;
 	}
@@ -199,20 +203,20 @@ bool evsel__has_windows(struct evsel *evsel)
 	       leader->core.nr_members > 1 && evsel__window_sampler(leader) == evsel;
 }
 
-/* Find the number in its group of the event with this ID. */
-static int evsel__find_member(struct evsel *leader, u64 id)
+/* Find the number of the event with this ID, of the first ones of its group. */
+static int evsel__find_member(struct evsel *leader, u64 id, unsigned int nr_members)
 {
 	struct perf_sample_id *sid = evlist__id2sid(leader->evlist, id);
 	struct evsel *evsel, *pos;
-	int member = 0;
+	unsigned int member = 0;
 
 	if (!sid || !sid->evsel)
 		return -ENOENT;
 
 	evsel = container_of(sid->evsel, struct evsel, core);
 	for_each_group_evsel(pos, leader) {
-		/* A file can claim to have fewer. */
-		if (member >= leader->core.nr_members)
+		/* A file can claim to have fewer, a pipe later that it has more. */
+		if (member >= nr_members)
 			break;
 		if (pos == evsel)
 			return member;
@@ -235,8 +239,9 @@ static struct window_source *window_tracker__findnew_source(struct window_tracke
 
 	source->id = id;
 	source->sampler = sampler;
-	source->sampler_member = evsel__find_member(evsel__leader(sampler), id);
 	source->nr_members = evsel__leader(sampler)->core.nr_members;
+	source->sampler_member = evsel__find_member(evsel__leader(sampler), id,
+						    source->nr_members);
 	if (hashmap__add(tracker->sources, source, source)) {
 		window_source__delete(source);
 		return NULL;
@@ -290,7 +295,7 @@ static int window_source__map_values(struct window_source *source, struct perf_s
 		if (source->value_ids[i] == v->id && source->members[i] >= 0)
 			continue;
 		source->value_ids[i] = v->id;
-		source->members[i] = evsel__find_member(leader, v->id);
+		source->members[i] = evsel__find_member(leader, v->id, source->nr_members);
 	}
 	return 0;
 }

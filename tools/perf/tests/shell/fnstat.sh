@@ -99,10 +99,29 @@ test_refused() {
 # Without a PMU perf record replaces cycles by a clock event, or fails.
 if ! perf record -e '{cycles/period=20011/,instructions}:uS' -o "${data}" \
 	perf test -w fnmix 100 > /dev/null 2>&1 ||
-   perf evlist -v -i "${data}" | grep -q PERF_COUNT_SW_CPU_CLOCK
+   perf evlist -v -i "${data}" | grep -q PERF_COUNT_SW_
 then
 	skip_test "fnstat: cycles cannot be sampled"
 fi
+
+# test_events NAME REGEX OPTIONS...: check what perf record is asked for
+test_events() {
+	local what=$1 regex=$2
+
+	shift 2
+	perf fnstat -v record --counters instructions -o "${data}" "$@" true > "${log}" 2>&1 || true
+	if grep -qE -- "${regex}" "${log}"
+	then
+		pass "${what}"
+	else
+		fail "${what}"
+	fi
+}
+test_events "Long intervals are jittered" "cycles/period=999700,alt-period=300,period-jitter=[1-9]"
+test_events "User space by default" "}:uS'"
+test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
+test_events "Period, after an option of perf record" "period=100000,alt-period=300," -a -c 100000
+test_events "No abbreviated options" "unknown option" --win 100
 
 test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period
@@ -125,7 +144,87 @@ test_own_options() {
 }
 test_own_options
 
+# diff_stars FILE FILE: print how many functions have a share of instructions in both files,
+# and how many of these differ significantly
+diff_stars() {
+	perf diff -c metric:instructions-share --sort sym -t , "$1" "$2" 2> "${log}" |
+		awk -F ' *, *' '/fnmix_/ && $4 != "" { nr++; stars += $4 ~ /[*]/ }
+			END { print nr + 0, stars + 0 }'
+}
+
+test_diff() {
+	local nr stars
+
+	if ! perf fnstat record -c 9700 -o "${data}" \
+		perf test -w fnmix 1000 2> "${log}" ||
+	   ! perf fnstat record -c 9700 -o "${data}.2" \
+		perf test -w fnmix 1000 every 8 2> "${log}"
+	then
+		if grep -q "does not support alternating or jittered" "${log}"
+		then
+			skip "Differences: no alternating periods"
+		else
+			fail "Record for a comparison"
+		fi
+		return
+	fi
+	read -r nr stars <<< "$(diff_stars "${data}" "${data}")"
+	if [ "${nr}" -ge 5 ] && [ "${stars}" -eq 0 ]
+	then
+		pass "No difference of a recording from itself"
+	else
+		fail "No difference of a recording from itself"
+	fi
+	# The other program has the same functions, and more.
+	read -r nr stars <<< "$(diff_stars "${data}" "${data}.2")"
+	if [ "${nr}" -ge 5 ] && [ "${stars}" -ge 3 ]
+	then
+		pass "Differences of two programs"
+	else
+		echo "${nr} functions, ${stars} differ"
+		fail "Differences of two programs"
+	fi
+	rm -f "${data}.2"
+}
+test_diff
+
+# The samples of a second event are part of the table, and have none of their own.
+if perf fnstat record --sample-instructions -c 20011 -o "${data}" \
+	perf test -w fnmix 2000 every 8 2> "${log}" &&
+   [ "$(perf evlist -v -i "${data}" | grep -c 'sample_freq }: 20011')" -eq 2 ] &&
+   perf fnstat report -i "${data}" > "${out}" 2> "${log}" &&
+   [ "$(grep -c '^# Overhead' "${out}")" -eq 1 ] && grep -q '[0-9]\* .*fnmix_' "${out}"
+then
+	pass "Metrics from samples of instructions"
+elif grep -q "does not support alternating or jittered" "${log}"
+then
+	skip "Metrics from samples of instructions: no alternating periods"
+else
+	cat "${out}"
+	fail "Metrics from samples of instructions"
+fi
+
+# The events of a metric, and an unknown one.
+if perf fnstat record -c 20011 -w 0 -M ipc -o "${data}" true > /dev/null 2> "${log}" &&
+   [ "$(perf evlist -i "${data}" | grep -vc '^#')" -eq 2 ] &&
+   perf evlist -i "${data}" | grep -q '^instructions' &&
+   ! perf fnstat record -M no-such-metric -o "${data}" true > /dev/null 2> "${log}" &&
+   grep -q "Unknown metric 'no-such-metric'" "${log}"
+then
+	pass "Events of a metric"
+else
+	cat "${log}"
+	fail "Events of a metric"
+fi
+
 perf record -e cycles/period=20011/u -o "${data}" true > /dev/null 2>&1
+if perf diff -c metric:cpi "${data}" "${data}" > /dev/null 2> "${log}" ||
+   ! grep -q "no windows" "${log}"
+then
+	fail "Refuse to compare without windows"
+else
+	pass "Refuse to compare without windows"
+fi
 test_refused "samples without a group" -i "${data}"
 
 # A group without the event of a metric has no column of it.
