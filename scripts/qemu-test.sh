@@ -35,6 +35,7 @@ run()			# OUTPUT CPU-PROPERTIES
 
 declare -A cpus=(
 	[intel]='vendor=GenuineIntel,family=6,model=106'
+	[refill]='vendor=GenuineIntel,family=6,model=106,pmu-refill=40'
 	[zen3]='vendor=AuthenticAMD,family=25,model=1,perfmon-v2=off'
 	[zen4]='vendor=AuthenticAMD,family=25,model=17'
 )
@@ -46,6 +47,8 @@ for cpu in "${!cpus[@]}"; do
 		cmp "$dir/$cpu-$stalls-1" "$dir/$cpu-$stalls-2"
 	done
 done
+# Each finds out by itself what its CPU does: it has to be what the CPU was told.
+grep -qx 'an IRET refills 40 cycles' "$dir/refill-off-1" || die "pmu-refill has no effect"
 for refused in '-cpu max,vendor=GenuineIntel,pmu=on' '-cpu max,vendor=AuthenticAMD,pmu=on' \
 	       '-icount shift=0 -cpu max,vendor=CentaurHauls,pmu=on'; do
 	# shellcheck disable=SC2086 # several options
