@@ -36,8 +36,11 @@ run()			# OUTPUT CPU-PROPERTIES
 declare -A cpus=(
 	[intel]='vendor=GenuineIntel,family=6,model=106'
 	[refill]='vendor=GenuineIntel,family=6,model=106,pmu-refill=40'
+	[topdown]='vendor=GenuineIntel,family=6,model=143,pmu-metrics-width=20,pmu-metrics-clear=on,pmu-bubble=3'
+	[atom]='vendor=GenuineIntel,family=6,model=151,core-type=atom,pmu-bubble=3'
 	[zen3]='vendor=AuthenticAMD,family=25,model=1,perfmon-v2=off'
 	[zen4]='vendor=AuthenticAMD,family=25,model=17'
+	[zen4-bubble]='vendor=AuthenticAMD,family=25,model=17,pmu-bubble=3'
 )
 for cpu in "${!cpus[@]}"; do
 	for stalls in off on; do
@@ -49,6 +52,11 @@ for cpu in "${!cpus[@]}"; do
 done
 # Each finds out by itself what its CPU does: it has to be what the CPU was told.
 grep -qx 'an IRET refills 40 cycles' "$dir/refill-off-1" || die "pmu-refill has no effect"
+grep -qx 'the counters of the metrics have 20 bits' "$dir/topdown-off-1" ||
+	die "pmu-metrics-width has no effect"
+grep -qx 'a bubble has 3 cycles' "$dir/topdown-off-1" || die "pmu-bubble has no effect"
+grep -qx 'RDPMC can clear the metrics' "$dir/topdown-off-1" ||
+	die "pmu-metrics-clear has no effect"
 for refused in '-cpu max,vendor=GenuineIntel,pmu=on' '-cpu max,vendor=AuthenticAMD,pmu=on' \
 	       '-icount shift=0 -cpu max,vendor=CentaurHauls,pmu=on'; do
 	# shellcheck disable=SC2086 # several options
