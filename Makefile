@@ -21,6 +21,8 @@
 # make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
 #                what perf says of its functions, what is true, and how often the
 #                confidence intervals have it
+# make speed     print the time and memory of perf report with windows, without, and of
+#                the base, for a recording of SAMPLES= (2000000)
 # make drivers   print which drivers ran the tests, from the last results
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
@@ -104,6 +106,9 @@ truth:
 	@cat $(RESULTS)/truth/truth.tap
 	@scripts/summary.sh build/lists/truth.list=$(RESULTS)/truth
 
+speed:
+	@scripts/speed.sh $(SAMPLES)
+
 drivers:
 	@scripts/drivers.sh
 
@@ -142,5 +147,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs periods fuzz cost throttled truth drivers qemu bisect import \
-	export check mail lint cache clean-cache clean
+.PHONY: help demo test shell archs periods fuzz cost throttled truth speed drivers qemu bisect \
+	import export check mail lint cache clean-cache clean
