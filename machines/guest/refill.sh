@@ -4,11 +4,24 @@
 #
 # For machines with pmu-refill=CYCLES: of a function that has an instruction in each
 # cycle, windows have so many instructions fewer than cycles, as each begins with an
-# interrupt. KTAP.
+# interrupt. So the CPI that perf report prints is too large if it is a ratio, and right
+# if it is the slope over windows of several lengths. KTAP.
 . "$(dirname "$0")/ktap.sh"
 refill=$1 data=/tmp/refill.data
+export PAGER=cat
 
-plan 4
+# The CPI of the function times 1000, from windows of a length with a spread.
+cpi()			# WINDOW JITTER
+{
+	perf record -q -o "$data" \
+		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,instructions}:uS" \
+		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
+	perf report -i "$data" --windows -q -t '|' --sort sym -F metric:cpi,sym \
+		2> /dev/null |
+		awk -F '|' '/fnmix_nops/ { printf "%.0f", 1000 * $1 }'
+}
+
+plan 6
 for window in 300 3000; do
 	perf record -q -o "$data" -e "{cycles/period=99700,alt-period=$window/,instructions}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
@@ -50,4 +63,14 @@ for window in 300 3000; do
 	[ "$most" = $((window - refill)) ] && [ $((good * 2)) -gt "$all" ]
 	result $? "windows of $window have $((window - refill)) instructions"
 done
+
+ratio=$(cpi 300 200)
+expected=$((1000 * 300 / (300 - refill)))
+echo "# CPI from windows of 300: 0.001 * $ratio, expected $expected"
+[ "$ratio" -ge $((expected - 10)) ] && [ "$ratio" -le $((expected + 10)) ]
+result $? 'CPI as a ratio has what the interrupts add'
+slope=$(cpi 1500 2000)
+echo "# CPI from windows of 500 to 2500: 0.001 * $slope"
+[ "$slope" -ge 980 ] && [ "$slope" -le 1020 ]
+result $? 'CPI as a slope does not'
 exit "$failed"
