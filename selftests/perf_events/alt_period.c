@@ -369,8 +369,8 @@ static void check_spread(struct __test_metadata *_metadata, const struct spread 
 	__u32 jitter = window ? attr->alt_sample_jitter : attr->sample_jitter;
 	double mean = (double)s->sum / s->nr;
 	double off = __builtin_fabs(mean - nominal);
-	/* Four standard deviations of such a mean, squared. */
-	double limit = 16.0 * (jitter + 1) * (jitter + 1) / 12 / s->nr;
+	/* Five standard deviations of such a mean, squared. */
+	double limit = 25.0 * (jitter + 1) * (jitter + 1) / 12 / s->nr;
 
 	ksft_print_msg("%s %llu jitter %u: %zu from %llu to %llu, mean %.2f\n",
 		       window ? "window" : "long interval", nominal, jitter, s->nr, s->min,

@@ -409,8 +409,7 @@ TEST_F(buffers, tell_once)
 }
 
 /*
- * A member that is enabled while its group is throttled runs, and is not started again
- * with the others. The kernel warns if it is.
+ * A member that is enabled and disabled while its group is throttled, again and again.
  */
 TEST(enabled_member)
 {

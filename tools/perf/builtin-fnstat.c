@@ -168,7 +168,7 @@ static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool 
 	if (!ret && group.len)
 		ret = strlist__add(groups, group.buf);
 	if (!ret && left_out.len)
-		pr_info("fnstat: left out, as their events cannot be counted here: %s\n", left_out.buf);
+		pr_info("fnstat: left out, their events cannot be counted: %s\n", left_out.buf);
 	strbuf_release(&left_out);
 	strbuf_release(&one);
 	strbuf_release(&all);
