@@ -120,7 +120,9 @@ static int can_count(const char *events, bool kernel)
 	scnprintf(str, sizeof(str), "{cycles%s%s}%s", *events ? "," : "", events,
 		  kernel ? "" : ":u");
 	parse_events_error__init(&err);
-	if (evlist && !parse_events(evlist, str, &err) &&
+	if (evlist && !__parse_events(evlist, str, /*pmu_filter=*/NULL,
+				      /*cputype_filter=*/false, &err, /*fake_pmu=*/false,
+				      /*warn_if_reordered=*/false, /*fake_tp=*/false) &&
 	    !evlist__create_maps(evlist, &target)) {
 		ret = evlist__open(evlist);
 		if (!ret)

@@ -188,12 +188,13 @@ test_diff() {
 }
 test_diff
 
-# The samples of a second event are part of the table, and have none of their own.
+# The samples of a second event are part of the table, and have none of their own. Of
+# several core PMUs each that the program ran on has a table.
 if perf fnstat record --sample-instructions -c 20011 -o "${data}" \
 	perf test -w fnmix 2000 every 8 2> "${log}" &&
-   [ "$(perf evlist -v -i "${data}" | grep -c 'sample_freq }: 20011')" -eq 2 ] &&
    perf fnstat report -i "${data}" > "${out}" 2> "${log}" &&
-   [ "$(grep -c '^# Overhead' "${out}")" -eq 1 ] && grep -q '[0-9]\* .*fnmix_' "${out}"
+   [ "$(perf evlist -v -i "${data}" | grep -c 'sample_freq }: 20011')" -ge \
+     "$((2 * $(grep -c '^# Overhead' "${out}")))" ] && grep -q '[0-9]\* .*fnmix_' "${out}"
 then
 	pass "Metrics from samples of instructions"
 elif grep -q "does not support alternating or jittered" "${log}"
@@ -206,8 +207,8 @@ fi
 
 # The events of a metric, and an unknown one.
 if perf fnstat record -c 20011 -w 0 -M ipc -o "${data}" true > /dev/null 2> "${log}" &&
-   [ "$(perf evlist -i "${data}" | grep -vc '^#')" -eq 2 ] &&
-   perf evlist -i "${data}" | grep -q '^instructions' &&
+   perf evlist -i "${data}" | grep -q instructions &&
+   ! perf evlist -i "${data}" | grep -q misses &&
    ! perf fnstat record -M no-such-metric -o "${data}" true > /dev/null 2> "${log}" &&
    grep -q "Unknown metric 'no-such-metric'" "${log}"
 then
