@@ -5,6 +5,7 @@
 # Does perf report print of windows what awk computes from the samples as perf script
 # dumps them, to the last digit? KTAP.
 . "$(dirname "$0")/ktap.sh"
+. "$(dirname "$0")/hex.sh"
 data=/tmp/recompute.data known=/tmp/recompute.known seen=/tmp/recompute.seen
 out=/tmp/recompute.out
 export PAGER=cat
@@ -19,14 +20,7 @@ fi
 recompute()		# WINDOW SLOPE
 {
 	perf script -D -i "$data" 2> /dev/null |
-	awk -v window="$1" -v slope="$2" -v misses="$misses" '
-		function hex(digits, value, i) {
-			sub(/^0x/, "", digits)
-			for (i = 1; i <= length(digits); i++)
-				value = 16 * value + index("0123456789abcdef",
-							   substr(digits, i, 1)) - 1
-			return value
-		}
+	awk -v window="$1" -v slope="$2" -v misses="$misses" "$awk_hex"'
 		/PERF_RECORD_(LOST|THROTTLE|UNTHROTTLE)/ { print "lost or throttled"; exit }
 		/PERF_RECORD_SAMPLE/ {
 			match($0, /IP, 0x[0-9a-f]+/)

@@ -7,6 +7,7 @@
 # interrupt. So the CPI that perf report prints is too large if it is a ratio, and right
 # if it is the slope over windows of several lengths. KTAP.
 . "$(dirname "$0")/ktap.sh"
+. "$(dirname "$0")/hex.sh"
 refill=$1 data=/tmp/refill.data
 export PAGER=cat
 
@@ -28,14 +29,7 @@ for window in 300 3000; do
 	# Windows, those in which all cycles but the refill were instructions, and how
 	# many instructions there are at most.
 	read -r all good most < <(perf script -D -i "$data" 2> /dev/null |
-		awk -v window=$window -v refill="$refill" '
-			function hex(digits, value, i) {
-				sub(/^0x/, "", digits)
-				for (i = 1; i <= length(digits); i++)
-					value = 16 * value + index("0123456789abcdef",
-								   substr(digits, i, 1)) - 1
-				return value
-			}
+		awk -v window=$window -v refill="$refill" "$awk_hex"'
 			/PERF_RECORD_SAMPLE/ {
 				match($0, /IP, 0x[0-9a-f]+/)
 				# Bit 13 of PERF_RECORD_MISC_*: it ends a window.

@@ -255,7 +255,9 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		ret = strbuf_addf(&insns, "/period=%" PRIu64 ",period-jitter=%" PRIu64 "/",
 				  period, jitter);
 	}
-	if (ret || !groups)
+	if (!ret && !groups)
+		ret = -ENOMEM;
+	if (ret)
 		goto out;
 
 	if (can_count("", kernel) == -ENOENT) {

@@ -98,6 +98,20 @@ static bool hist_entry__samples(struct hist_entry *he, struct window_samples *sa
 	return found;
 }
 
+static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsigned int metric,
+						     struct window_estimate *estimate)
+{
+	const struct window_stats *stats = hist_entry__shown_windows(he);
+	const struct window_group *group = he->hists->window_group;
+	struct window_samples samples[hists__nr_counts(he->hists)];
+
+	if (!stats || !group || metric >= group->nr_metrics)
+		return WINDOW_ESTIMATE_NONE;
+	return window_stats__best_estimate(stats, group, metric,
+					   hist_entry__samples(he, samples) ? samples : NULL,
+					   estimate);
+}
+
 static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
 {
 	const struct window_metric *metric = hpp_window__metric(hw, hists);
@@ -221,7 +235,6 @@ static double hist_entry__window_value(struct hist_entry *he, const struct hpp_w
 {
 	const struct window_stats *stats = hist_entry__shown_windows(he);
 	const struct window_group *group = he->hists->window_group;
-	struct window_samples samples[hists__nr_counts(he->hists)];
 	struct window_estimate estimate;
 
 	if (!stats || !group)
@@ -236,13 +249,11 @@ static double hist_entry__window_value(struct hist_entry *he, const struct hpp_w
 	default:
 		if (!hpp_window__metric(hw, he->hists))
 			return -INFINITY;
-		if (hist_entry__samples(he, samples)) {
-			if (window_stats__best_estimate(stats, group, hw->column, samples,
-							&estimate) == WINDOW_ESTIMATE_NONE)
-				return -INFINITY;
-		} else if (!window_stats__value(stats, group, hw->column, &estimate.value)) {
+		/* The value alone is cheaper. */
+		if (window_group__samples(group) ?
+		    hist_entry__best_estimate(he, hw->column, &estimate) == WINDOW_ESTIMATE_NONE :
+		    !window_stats__value(stats, group, hw->column, &estimate.value))
 			return -INFINITY;
-		}
 		return estimate.value;
 	}
 }
@@ -547,20 +558,6 @@ int hists__track_window(struct hists *hists, struct window_tracker *tracker,
 	return ret;
 }
 
-static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsigned int metric,
-						     struct window_estimate *estimate)
-{
-	const struct window_stats *stats = hist_entry__shown_windows(he);
-	const struct window_group *group = he->hists->window_group;
-	struct window_samples samples[hists__nr_counts(he->hists)];
-
-	if (!stats || !group || metric >= group->nr_metrics)
-		return WINDOW_ESTIMATE_NONE;
-	return window_stats__best_estimate(stats, group, metric,
-					   hist_entry__samples(he, samples) ? samples : NULL,
-					   estimate);
-}
-
 /**
  * hist_entry__snprint_window_metric - Print a metric of an entry, with its mark.
  * @he: The entry.
@@ -687,24 +684,18 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 /* Tell how many values of the table are from samples because the windows are wrong. */
 static unsigned int hists__nr_contradicted(struct hists *hists)
 {
-	struct window_samples samples[hists__nr_counts(hists)];
 	struct window_estimate estimate;
 	struct perf_hpp_fmt *fmt;
 	unsigned int nr = 0;
 
+	if (!window_group__samples(hists->window_group))
+		return 0;
 	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
 		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
-		const struct window_stats *stats = hist_entry__shown_windows(he);
 
-		if (!stats || !hist_entry__samples(he, samples))
-			continue;
 		hists__for_each_format(hists, fmt) {
-			if (!perf_hpp__is_window_entry(fmt) ||
-			    !hpp_window__metric(hpp_window(fmt), hists))
-				continue;
-			nr += window_stats__best_estimate(stats, hists->window_group,
-							  hpp_window(fmt)->column, samples,
-							  &estimate) ==
+			nr += perf_hpp__is_window_entry(fmt) && hpp_window(fmt)->column >= 0 &&
+			      hist_entry__best_estimate(he, hpp_window(fmt)->column, &estimate) ==
 			      WINDOW_ESTIMATE_CONTRADICTED;
 		}
 	}

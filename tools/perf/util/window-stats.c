@@ -318,20 +318,28 @@ static char *find_metric_expr(const char *name)
 	return find.expr;
 }
 
+/* The caller frees the expression and the context, also after an error. */
+static int find_metric_ids(const char *name, char **expr, struct expr_parse_ctx **ctx)
+{
+	*expr = find_metric_expr(name);
+	if (!*expr)
+		return -ENOENT;
+	*ctx = expr__ctx_new();
+	if (!*ctx)
+		return -ENOMEM;
+	return expr__find_ids(*expr, NULL, *ctx) < 0 ? -EINVAL : 0;
+}
+
 static int window_metric__init_expr(struct window_metric *metric, struct window_group *group)
 {
 	struct hashmap_entry *cur;
 	size_t bkt;
+	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	metric->expr = find_metric_expr(metric->name);
-	if (!metric->expr)
-		return -ENOENT;
-	metric->ctx = expr__ctx_new();
-	if (!metric->ctx)
-		return -ENOMEM;
-	if (expr__find_ids(metric->expr, NULL, metric->ctx) < 0)
-		return -EINVAL;
+	ret = find_metric_ids(metric->name, &metric->expr, &metric->ctx);
+	if (ret)
+		return ret;
 
 	metric->ids = calloc(hashmap__size(metric->ctx->ids) ?: 1, sizeof(*metric->ids));
 	metric->id_events = calloc(hashmap__size(metric->ctx->ids) ?: 1,
@@ -427,11 +435,11 @@ static int add_event(struct strbuf *events, const char *event)
  */
 int window_metric__add_events(const char *name, struct strbuf *events)
 {
-	struct expr_parse_ctx *ctx;
+	struct expr_parse_ctx *ctx = NULL;
 	struct hashmap_entry *cur;
-	char *expr;
+	char *expr = NULL;
 	size_t bkt;
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
 		typeof(window_metrics[0]) *m = &window_metrics[i];
@@ -442,14 +450,7 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	expr = find_metric_expr(name);
-	if (!expr)
-		return -ENOENT;
-	ctx = expr__ctx_new();
-	if (!ctx)
-		ret = -ENOMEM;
-	else if (expr__find_ids(expr, NULL, ctx) < 0)
-		ret = -EINVAL;
+	ret = find_metric_ids(name, &expr, &ctx);
 	if (!ret) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt)
 			ret = ret ?: add_event(events, cur->pkey);
