@@ -21,7 +21,7 @@ use_arch()			# ARCH
 	sysroot=(busybox-static bash-static
 		libelf-dev libelf1 zlib1g-dev libtraceevent-dev libtraceevent1
 		python3.11-minimal libpython3.11-minimal libpython3.11-stdlib
-		libc6 libexpat1 zlib1g)
+		libc6 libexpat1 libsqlite3-0 zlib1g)
 	. "$arch_conf"
 }
 

@@ -37,10 +37,14 @@ if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; 
 	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests")
 fi
 # A Python for what is in Python.
-if grep -qE '/perf-tests/attr.sh' "$list"; then
+if grep -qE '/perf-tests/(attr|report_json)\.sh' "$list"; then
 	libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
 	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
 		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
+	for file in "$libraries"/usr/lib/*/libsqlite3.so.0*; do
+		files+=("$file=${file#"$libraries/"}")
+	done
+	[ ! -d "$libraries/lib64" ] || files+=("$libraries/lib64=lib64")
 fi
 "$TOP/scripts/build/initramfs.sh" "$arch" "$list" "${environment:-}" "$output" "${files[@]}"
 printf '%s\n' "$qemu" "$kernel" "$output"

@@ -17,6 +17,7 @@
 #include "../util/evlist.h"
 #include "../util/evsel.h"
 #include "../util/hist.h"
+#include "../util/json-output.h"
 #include "../util/machine.h"
 #include "../util/sample.h"
 #include "../util/sort.h"
@@ -112,6 +113,13 @@ static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsi
 					   estimate);
 }
 
+static const char * const estimate_marks[] = {
+	[WINDOW_ESTIMATE_GOOD]		= "",
+	[WINDOW_ESTIMATE_POOR]		= "?",
+	[WINDOW_ESTIMATE_SAMPLED]	= "*",
+	[WINDOW_ESTIMATE_CONTRADICTED]	= "!",
+};
+
 static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
 {
 	const struct window_metric *metric = hpp_window__metric(hw, hists);
@@ -158,13 +166,8 @@ static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
 			    enum window_quality quality)
 {
-	static const char * const marks[] = {
-		[WINDOW_ESTIMATE_POOR]		= "?",
-		[WINDOW_ESTIMATE_SAMPLED]	= "*",
-		[WINDOW_ESTIMATE_CONTRADICTED]	= "!",
-	};
 	const char *sep = symbol_conf.field_sep;
-	const char *mark = quality == WINDOW_ESTIMATE_GOOD ? (sep ? "" : " ") : marks[quality];
+	const char *mark = quality == WINDOW_ESTIMATE_GOOD && !sep ? " " : estimate_marks[quality];
 	int ret;
 
 	ret = scnprintf(buf, size, sep ? "%.6g%s" : "%.2f%s", estimate->value, mark);
@@ -599,6 +602,57 @@ bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 		return false;
 	*z = window_estimate__z(&a, &b);
 	return true;
+}
+
+static void fprintf_number(FILE *fp, const char *name, double value)
+{
+	/* JSON has no infinity. */
+	if (isfinite(value))
+		fprintf(fp, ", \"%s\": %.17g", name, value);
+	else
+		fprintf(fp, ", \"%s\": null", name);
+}
+
+/**
+ * hist_entry__fprintf_windows_json - Write the windows of an entry as members of an object.
+ * @he: The entry.
+ * @children: With those of its children.
+ * @depth: Of the members.
+ * @fp: Where to write.
+ *
+ * The metrics are those of the columns: with children if these are shown.
+ */
+void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int depth, FILE *fp)
+{
+	const struct window_group *group = he->hists->window_group;
+	bool comma = false;
+
+	if (!group || !he->windows)
+		return;
+
+	output_json_key_format(fp, true, depth, "windows", "{");
+	window_stats__fprintf_json(&he->windows[children], group, depth + 1, fp);
+	output_json_format(fp, false, depth, "}");
+	if (children != symbol_conf.cumulate_callchain)
+		return;
+
+	output_json_key_format(fp, true, depth, "metrics", "{");
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		struct window_estimate estimate;
+		enum window_quality quality = hist_entry__best_estimate(he, i, &estimate);
+
+		if (quality == WINDOW_ESTIMATE_NONE)
+			continue;
+		output_json_delimiters(fp, comma, depth + 1);
+		comma = true;
+		output_json_string(fp, group->metrics[i].name);
+		fprintf(fp, ": {\"mark\": \"%s\"", estimate_marks[quality]);
+		fprintf_number(fp, "value", estimate.value);
+		fprintf_number(fp, "low", estimate.low);
+		fprintf_number(fp, "high", estimate.high);
+		fputc('}', fp);
+	}
+	output_json_format(fp, false, depth, "}");
 }
 
 static size_t hists__fprintf_row(struct hists *hists, const struct window_stats *stats,

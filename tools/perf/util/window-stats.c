@@ -18,6 +18,7 @@
 #include "window-stats.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #include "evsel.h"
 #include "expr.h"
 #include "hashmap.h"
+#include "json-output.h"
 #include "pmu-events/pmu-events.h"
 #include "strbuf.h"
 
@@ -1043,4 +1045,97 @@ enum window_quality window_stats__best_estimate(const struct window_stats *stats
 		return WINDOW_ESTIMATE_CONTRADICTED;
 	}
 	return good ? WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
+}
+
+/* Seventeen digits are any double. */
+static void fprintf_array(const double *values, unsigned int nr, FILE *fp)
+{
+	fputc('[', fp);
+	for (unsigned int i = 0; i < nr; i++)
+		fprintf(fp, "%s%.17g", i ? ", " : "", values[i]);
+	fputc(']', fp);
+}
+
+static void fprintf_sums(const double *row, const struct window_group *group, FILE *fp)
+{
+	fprintf(fp, "{\"windows\": %.17g, \"counts\": ", row[SUM_NR]);
+	fprintf_array(row + SUM_COUNTS, group->nr_counts, fp);
+	if (group->slope) {
+		fprintf(fp, ", \"deviation\": %.17g, \"products\": ", row[SUM_LENGTH]);
+		fprintf_array(row + SUM_COUNTS + group->nr_counts, group->nr_counts, fp);
+	}
+	fputc('}', fp);
+}
+
+/**
+ * window_stats__fprintf_json - Write statistics as members of a JSON object.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @depth: Of the members.
+ * @fp: Where to write.
+ *
+ * All are sums: those of two recordings can be added.
+ */
+void window_stats__fprintf_json(const struct window_stats *stats,
+				const struct window_group *group, int depth, FILE *fp)
+{
+	static const char * const names[WINDOW_PROBLEMS] = {
+		"left", "lost", "length", "backwards", "split", "multiplexed",
+	};
+	unsigned int nr = window_group__nr_sums(group);
+	double sums[nr];
+
+	output_json_key_format(fp, false, depth, "rounds", "%" PRIu64, stats->nr_rounds);
+	output_json_key_format(fp, true, depth, "weight", "%.17g", stats->weight);
+	output_json_key_format(fp, true, depth, "weight2", "%.17g", stats->weight2);
+	output_json_key_format(fp, true, depth, "windows", "%" PRIu64, stats->nr_windows);
+	output_json_key_format(fp, true, depth, "used", "%" PRIu64, stats->nr_kept);
+	output_json_key_format(fp, true, depth, "problems", "{");
+	for (int i = 0; i < WINDOW_PROBLEMS; i++)
+		fprintf(fp, "%s\"%s\": %" PRIu64, i ? ", " : "", names[i], stats->problems[i]);
+	fputc('}', fp);
+	if (!stats->sums)
+		return;
+
+	window_stats__sum(stats, group, -1, sums);
+	output_json_key_format(fp, true, depth, "sums", "%s", "");
+	fprintf_sums(sums, group, fp);
+	output_json_key_format(fp, true, depth, "left", "%s", "");
+	fprintf_sums(stats->sums + WINDOW_GROUPS * nr, group, fp);
+	output_json_key_format(fp, true, depth, "groups", "[");
+	for (int row = 0; row < WINDOW_GROUPS; row++) {
+		output_json_delimiters(fp, row, depth + 1);
+		fprintf_sums(stats->sums + row * nr, group, fp);
+	}
+	output_json_format(fp, false, depth, "]");
+}
+
+/**
+ * window_group__fprintf_json - Write what the statistics of a group have in common.
+ * @group: The group.
+ * @depth: Of the members of a JSON object.
+ * @fp: Where to write.
+ */
+void window_group__fprintf_json(const struct window_group *group, int depth, FILE *fp)
+{
+	unsigned int nr = group->nr_counts;
+	struct evsel *evsel;
+
+	output_json_key_format(fp, false, depth, "group", "[");
+	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
+		if (!nr--)
+			break;
+		if (nr + 1 != group->nr_counts)
+			fputs(", ", fp);
+		output_json_string(fp, evsel__name(evsel));
+	}
+	fputc(']', fp);
+	output_json_key_format(fp, true, depth, "totals", "%s", "");
+	fprintf_array(group->totals, group->nr_counts, fp);
+	output_json_key_format(fp, true, depth, "sampler", "%u", group->sampler_index);
+	output_json_key_format(fp, true, depth, "length", "%.17g", group->length);
+	output_json_key_format(fp, true, depth, "slope", group->slope ? "true" : "false");
+	output_json_key_format(fp, true, depth, "all", "{");
+	window_stats__fprintf_json(&group->all, group, depth + 1, fp);
+	output_json_format(fp, false, depth, "}");
 }

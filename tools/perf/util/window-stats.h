@@ -185,6 +185,9 @@ enum window_quality window_stats__best_estimate(const struct window_stats *stats
 double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b);
 bool window_group__samples(const struct window_group *group);
 bool evsel__samples_for_windows(struct evsel *evsel);
+void window_stats__fprintf_json(const struct window_stats *stats,
+				const struct window_group *group, int depth, FILE *fp);
+void window_group__fprintf_json(const struct window_group *group, int depth, FILE *fp);
 bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
 			struct window_estimate *estimate);
 

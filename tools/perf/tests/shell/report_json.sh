@@ -1,0 +1,232 @@
+#!/bin/bash
+# perf report as JSON
+# SPDX-License-Identifier: GPL-2.0
+
+# The samples of an ordinary period are windows too, so this needs neither a PMU nor a kernel
+# with alternating periods.
+
+# shellcheck disable=SC2154 # testdir and log come from lib/
+set -e
+
+shelldir=$(dirname "$0")
+# shellcheck source=lib/test_helper.sh
+. "${shelldir}"/lib/test_helper.sh
+# shellcheck source=lib/setup_python.sh
+. "${shelldir}"/lib/setup_python.sh
+
+data=${testdir}/perf.data
+
+# record EVENTS: record processes on all CPUs
+record() {
+	run_logged perf record -a -g -o "${data}" -e "$1" sh -c '
+		perf test -w fnmix 300 & perf test -w fnmix 600 & perf test -w fnmix 900; wait'
+}
+
+# Without a PMU perf record replaces cycles by a clock event, or fails.
+if ! record '{cycles/period=20011/,instructions}:uS' ||
+   perf evlist -v -i "${data}" | grep -q "PERF_COUNT_SW_.*_CLOCK"
+then
+	if ! record '{cpu-clock/period=100000/,page-faults}:uS'
+	then
+		skip_test "JSON: cannot record"
+	fi
+fi
+
+# json FILE OPTIONS...: write a report
+json() {
+	local file=$1
+
+	shift
+	if ! perf report -i "${data}" --json --no-inline "$@" > "${testdir}/${file}" 2> "${log}"
+	then
+		fail "Write ${file}"
+		end_test
+	fi
+}
+
+json plain.json --no-children --sort sym,comm -g caller,0
+json children.json --children --windows --sort sym -g none
+json whole.json --no-children --windows --sort sym -g none --metrics cpi,instructions-share
+mkdir "${testdir}/parts"
+for cpu in $(perf script -i "${data}" -F cpu 2> "${log}" | tr -d '[] ' | sort -u)
+do
+	json "parts/${cpu}.json" --no-children --windows --sort sym -g none -C "$((10#${cpu}))"
+done
+
+# check_reports NAME EXPRESSION: check what Python finds in the reports
+check_reports() {
+	if "${PYTHON}" - "${testdir}" "$2" 2> "${log}" << 'END'
+import glob, json, math, sys
+
+def load(name):
+	with open(name) as file:
+		return json.load(file)
+
+def is_close(a, b, tolerance=1e-9):
+	return abs(a - b) <= tolerance * abs(b)
+
+# Period of all nodes of a tree.
+def chain_period(nodes):
+	return sum(node["period"] + chain_period(node.get("next", [])) for node in nodes)
+
+def check_chains(report):
+	for event in report["events"]:
+		for entry in event["entries"]:
+			# The stacks of others may be garbage.
+			if entry["symbol"].startswith("fnmix_"):
+				assert chain_period(entry["callchains"]) == entry["period"], entry
+	return any("callchains" in entry for event in report["events"]
+		   for entry in event["entries"])
+
+def check_periods(report):
+	for event in report["events"]:
+		entries = event["entries"]
+		assert sum(entry["period"] for entry in entries) == event["period"]
+		assert sum(entry["samples"] for entry in entries) == event["samples"]
+		assert entries == sorted(entries, key=lambda entry: -entry["period"])
+	return True
+
+def check_keys(report):
+	return all("symbol" in entry and "command" in entry
+		   for event in report["events"] for entry in event["entries"])
+
+# The sums of each function, of one report or several.
+def sums(reports):
+	result = {}
+	for report in reports:
+		event = report["events"][0]
+		for entry in event["entries"]:
+			windows = entry["windows"]
+			row = [windows["rounds"], windows["weight"], windows["weight2"],
+			       windows["windows"], windows["used"],
+			       *windows["problems"].values(),
+			       *windows.get("sums", {"counts": [0, 0]})["counts"]]
+			old = result.get(entry["symbol"], [0] * len(row))
+			result[entry["symbol"]] = [a + b for a, b in zip(old, row)]
+	return result
+
+def calls(entries, symbol):
+	return sum(entry["children"]["windows"]["rounds"] for entry in entries
+		   if entry["symbol"] == symbol)
+
+def is_child_sum(report):
+	event = report["events"][0]
+	all = event["windows"]["all"]
+	entries = [entry for entry in event["entries"] if "windows" in entry]
+	for entry in entries:
+		assert entry["children"]["windows"]["rounds"] >= entry["windows"]["rounds"]
+	return sum(entry["windows"]["rounds"] for entry in entries) == all["rounds"] and \
+		sum(entry["windows"]["used"] for entry in entries) == all["used"] and \
+		calls(entries, "fnmix") > 0.9 * sum(entry["windows"]["rounds"] for entry in entries
+						    if entry["symbol"].startswith("fnmix_"))
+
+# Recompute metrics and their intervals as the manual page says.
+def check_metrics(report):
+	event = report["events"][0]
+	group = event["windows"]
+	if "instructions" not in group["group"][1]:
+		return True
+	totals = group["totals"]
+	checked = 0
+	for entry in event["entries"]:
+		windows, metrics = entry["windows"], entry["metrics"]
+		if "cpi" not in metrics:
+			continue
+		counts = windows["sums"]["counts"]
+		assert is_close(metrics["cpi"]["value"], counts[0] / counts[1])
+		share = 100 * windows["weight"] / group["all"]["weight"] * \
+			totals[0] / totals[1] * counts[1] / counts[0]
+		assert is_close(metrics["instructions-share"]["value"], share)
+		parts = [part["counts"] for part in windows["groups"]]
+		assert all(is_close(sum(part[i] for part in parts), counts[i]) for i in (0, 1))
+		if not all(part["windows"] for part in windows["groups"]):
+			continue
+		logs = [math.log((counts[0] - part[0]) / (counts[1] - part[1])) for part in parts]
+		mean = sum(logs) / 32
+		half = 2.04 * math.sqrt(31 / 32 * sum((v - mean) ** 2 for v in logs))
+		half = max(half, 0.005, 0.1 * (1 - windows["used"] / windows["windows"]))
+		assert is_close(metrics["cpi"]["high"],
+				metrics["cpi"]["value"] * math.exp(half), 0.001)
+		checked += 1
+	return checked > 0
+
+dir, expression = sys.argv[1:]
+plain, children, whole = (load(f"{dir}/{name}.json") for name in ("plain", "children", "whole"))
+parts = [load(name) for name in glob.glob(f"{dir}/parts/*.json")]
+sys.exit(not eval(expression))
+END
+	then
+		pass "$1"
+	else
+		fail "$1"
+	fi
+}
+
+check_reports "Version" 'all(report["version"] == 1 for report in parts + [plain, children, whole])'
+check_reports "Sort keys" 'check_keys(plain)'
+check_reports "Entries add up" 'check_periods(plain) and check_periods(whole)'
+check_reports "Callchains add up" 'check_chains(plain)'
+check_reports "Windows with children" 'is_child_sum(children)'
+check_reports "Metrics and intervals from the sums" 'check_metrics(whole)'
+check_reports "CPUs add up" 'sums(parts) == sums([whole])'
+
+# query FILE...: print the table of the example in the manual page
+query() {
+	"${PYTHON}" - "${shelldir}/lib/report_json.sql" "$@" << 'END'
+import sqlite3, sys
+
+db = sqlite3.connect(":memory:")
+db.execute("CREATE TABLE reports (data)")
+for name in sys.argv[2:]:
+	with open(name) as file:
+		db.execute("INSERT INTO reports VALUES (?)", [file.read()])
+with open(sys.argv[1]) as file:
+	for row in db.execute(file.read()):
+		print(*(f"{value:g}" if isinstance(value, (int, float)) else value or "-"
+			for value in row))
+END
+}
+
+if ! "${PYTHON}" -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 38)' 2> /dev/null
+then
+	skip "A query of many reports: no SQLite"
+elif ! perf evlist -i "${data}" | grep -q instructions
+then
+	skip "A query of many reports: no instructions"
+else
+	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
+	query "${testdir}/whole.json" > "${testdir}/whole.txt"
+	# The columns of perf report, without marks.
+	perf report -i "${data}" --stdio --no-inline --windows -g none --no-children --sort sym \
+		--metrics cpi,instructions-share 2> "${log}" |
+		awk '/^ +[0-9.]+%/ {
+			gsub(/[%?]/, "")
+			sub(/^0x0+/, "0x", $7)
+			for (i = 1; i <= 5; i++)
+				if ($i != "-")
+					$i += 0
+			print $1, $2, $3, $4, $5, $7
+		}' > "${testdir}/report.txt"
+	if [ -s "${testdir}/whole.txt" ] &&
+	   diff <(sort "${testdir}/parts.txt") <(sort "${testdir}/whole.txt") > "${log}" &&
+	   diff <(sort "${testdir}/whole.txt") \
+		<(sort "${testdir}/report.txt") > "${log}"
+	then
+		pass "A query of many reports"
+	else
+		fail "A query of many reports"
+	fi
+fi
+
+test_refused() {
+	if perf report -i "${data}" --json "$@" > /dev/null 2> "${log}" || [ ! -s "${log}" ]
+	then
+		fail "Refuse JSON with $*"
+	else
+		pass "Refuse JSON with $*"
+	fi
+}
+test_refused --hierarchy
+test_refused --stats
+
+end_test
