@@ -22,7 +22,7 @@ cpi()			# WINDOW JITTER
 		awk -F '|' '/fnmix_nops/ { printf "%.0f", 1000 * $1 }'
 }
 
-plan 6
+plan 7
 for window in 300 3000; do
 	perf record -q -o "$data" -e "{cycles/period=99700,alt-period=$window/,instructions}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
@@ -67,4 +67,10 @@ slope=$(cpi 1500 2000)
 echo "# CPI from windows of 500 to 2500: 0.001 * $slope"
 [ "$slope" -ge 980 ] && [ "$slope" -le 1020 ]
 result $? 'CPI as a slope does not'
+
+events=$(perf fnstat -v record -o "$data" true 2>&1)
+echo "$events" | grep -F "fnstat: an interrupt" | sed 's/^/# /'
+grep -qF "interrupt adds $refill cycles" <<< "$events" &&
+	grep -qF 'alt-period=1000,period-jitter=99970,alt-period-jitter=1000/' <<< "$events"
+result $? 'perf fnstat record measures it'
 exit "$failed"

@@ -23,6 +23,7 @@
 #include "util/strbuf.h"
 #include "util/strlist.h"
 #include "util/target.h"
+#include "util/window-cost.h"
 #include "util/window-stats.h"
 
 /* The arguments of a command that an own option takes, and the others. */
@@ -107,23 +108,25 @@ static void free_args(struct fnstat_args *args)
 	free(args->others);
 }
 
-/* Tell if the CPU can count these events together with cycles, or return an error. */
-static int can_count(const char *events, bool kernel)
+/* Tell if the CPU can count these events with "cycles" and terms, or return an error. */
+static int can_count(const char *terms, const char *events, bool kernel)
 {
-	char str[32 + strlen(events)], tid[16];
-	struct target target = { .tid = tid };
+	char str[32 + strlen(terms) + strlen(events)], tid[16];
+	struct record_opts opts = { .target = { .tid = tid }, };
 	struct evlist *evlist = evlist__new();
 	struct parse_events_error err;
 	int ret = -ENOMEM;
 
 	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
-	scnprintf(str, sizeof(str), "{cycles%s%s}%s", *events ? "," : "", events,
+	scnprintf(str, sizeof(str), "{cycles%s%s%s}%s", terms, *events ? "," : "", events,
 		  kernel ? "" : ":u");
 	parse_events_error__init(&err);
 	if (evlist && !__parse_events(evlist, str, /*pmu_filter=*/NULL,
 				      /*cputype_filter=*/false, &err, /*fake_pmu=*/false,
 				      /*warn_if_reordered=*/false, /*fake_tp=*/false) &&
-	    !evlist__create_maps(evlist, &target)) {
+	    !evlist__create_maps(evlist, &opts.target)) {
+		if (*terms)
+			evlist__config(evlist, &opts, /*callchain=*/NULL);
 		ret = evlist__open(evlist);
 		if (!ret)
 			evlist__close(evlist);
@@ -156,10 +159,10 @@ static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool 
 			       window_metric__names());
 		} else if (ret == -EINVAL) {
 			pr_err("The expression of metric '%s' is wrong.\n", name);
-		} else if (!ret && !can_count(all.buf, kernel)) {
+		} else if (!ret && !can_count("", all.buf, kernel)) {
 			strbuf_setlen(&group, 0);
 			ret = strbuf_add(&group, all.buf, all.len);
-		} else if (!ret && group.len && !can_count(one.buf, kernel)) {
+		} else if (!ret && group.len && !can_count("", one.buf, kernel)) {
 			ret = strlist__add(groups, group.buf);
 			strbuf_setlen(&group, 0);
 			ret = ret ?: strbuf_add(&group, one.buf, one.len);
@@ -197,23 +200,147 @@ static int fnstat__add_group(struct strbuf *events, const char *cycles, const ch
 
 #define DEFAULT		(~0ULL)
 
+/* A period without windows is one itself: shorter than most functions, and a prime. */
+#define PLAIN_PERIOD	20011
+
+/* An interrupt that adds more than this part to a window makes its metrics wrong. */
+#define MAX_COST	0.02
+
+struct fnstat_record {
+	u64		period;
+	u64		freq;
+	u64		window;
+	u64		jitter;
+	u64		window_jitter;
+	const char	*metrics;
+	const char	*counters;
+	bool		kernel;
+	bool		sample_insns;
+};
+
+/* Choose the lengths of windows that the user has not. */
+static void fnstat__choose_window(struct fnstat_record *rec)
+{
+	double cost;
+
+	if (rec->window == DEFAULT && can_count("/period=999700,alt-period=300/", "", rec->kernel) &&
+	    !can_count("", "", rec->kernel)) {
+		rec->window = 0;
+		if (!rec->freq)
+			rec->period = min_t(u64, rec->period, PLAIN_PERIOD);
+		pr_warning("fnstat: no windows, the kernel or the PMU does not support them. Each sample of a short period is used as one:\n"
+			   "        there is no metric of functions that take less time than this, and many more samples.\n");
+	}
+	if (rec->window == DEFAULT && rec->kernel) {
+		/* The return from the interrupt is part of the window: the slope is without. */
+		rec->window = 3000;
+		if (rec->window_jitter == DEFAULT)
+			rec->window_jitter = rec->window;
+	} else if (rec->window == DEFAULT) {
+		rec->window = 300;
+		if (rec->window_jitter == DEFAULT &&
+		    !window_cost__measure(rec->kernel, &cost) && cost > rec->window * MAX_COST) {
+			/* The shortest, of half the length, is to have more than the cost. */
+			rec->window = max_t(u64, WINDOW_MIN_SLOPE, (u64)(cost / 100 + 1) * 800);
+			rec->window_jitter = rec->window;
+			pr_info("fnstat: an interrupt adds %.0f cycles to a window, so these have %" PRIu64 " to %" PRIu64 " cycles: their slope tells metrics without\n",
+				cost, rec->window / 2, rec->window / 2 * 3);
+		}
+	}
+	/* A program that repeats itself must not stay in step with the samples. */
+	if (rec->jitter == DEFAULT)
+		rec->jitter = rec->window && !rec->freq ? rec->period / 10 : 0;
+	/* Nor must a window be a whole number of its loops. */
+	if (rec->window_jitter == DEFAULT)
+		rec->window_jitter = rec->window / 3 * 2;
+}
+
+/* Append the terms of the event that samples, or of one without windows. */
+static int fnstat__add_terms(const struct fnstat_record *rec, bool windows, struct strbuf *terms)
+{
+	int ret;
+
+	if (rec->freq)
+		ret = strbuf_addf(terms, "/freq=%" PRIu64, rec->freq);
+	else
+		ret = strbuf_addf(terms, "/period=%" PRIu64, rec->period);
+	if (!ret && windows && rec->window)
+		ret = strbuf_addf(terms, ",alt-period=%" PRIu64, rec->window);
+	if (!ret && rec->jitter)
+		ret = strbuf_addf(terms, ",period-jitter=%" PRIu64, rec->jitter);
+	if (!ret && windows && rec->window && rec->window_jitter)
+		ret = strbuf_addf(terms, ",alt-period-jitter=%" PRIu64, rec->window_jitter);
+	return ret ?: strbuf_addstr(terms, "/");
+}
+
+/* Without cycles there is no metric, but the time of functions. */
+static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *events)
+{
+	if (rec->metrics || rec->counters || rec->sample_insns) {
+		pr_err("fnstat: this machine does not count cycles\n");
+		return -ENOENT;
+	}
+	pr_warning("fnstat: this machine does not count cycles. A clock tells the time of functions: there are no metrics.\n");
+	if (rec->freq)
+		return strbuf_addf(events, "{cpu-clock/freq=%" PRIu64 "/,page-faults}:%sS",
+				   rec->freq, rec->kernel ? "" : "u");
+	return strbuf_addf(events, "{cpu-clock/period=%" PRIu64 "/,page-faults}:%sS",
+			   max_t(u64, rec->period, 100000), rec->kernel ? "" : "u");
+}
+
+static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
+{
+	struct strbuf cycles = STRBUF_INIT, insns = STRBUF_INIT;
+	struct strlist *groups = strlist__new(NULL, NULL);
+	struct str_node *node;
+	int ret = groups ? 0 : -ENOMEM;
+
+	fnstat__choose_window(rec);
+	ret = ret ?: strbuf_addstr(&cycles, "cycles");
+	ret = ret ?: fnstat__add_terms(rec, /*windows=*/true, &cycles);
+	if (rec->sample_insns)
+		ret = ret ?: fnstat__add_terms(rec, /*windows=*/false, &insns);
+	if (!ret && rec->counters)
+		ret = strlist__add(groups, rec->counters);
+	else if (!ret)
+		ret = fnstat__add_groups(groups, rec->metrics ?: window_metric__default_names(),
+					 rec->kernel);
+	/* perf record says why not. */
+	if (!ret && strlist__empty(groups))
+		ret = strlist__add(groups, "instructions");
+	strlist__for_each_entry(node, groups) {
+		ret = ret ?: fnstat__add_group(events, cycles.buf, node->s, insns.buf,
+					       rec->kernel);
+	}
+	strlist__delete(groups);
+	strbuf_release(&insns);
+	strbuf_release(&cycles);
+	return ret;
+}
+
 static int cmd_fnstat_record(int argc, const char **argv)
 {
-	u64 period = 999700, window = DEFAULT, jitter = DEFAULT, window_jitter = DEFAULT;
-	const char *counters = NULL, *metrics = NULL;
-	bool kernel = false, sample_insns = false;
+	struct fnstat_record rec = {
+		.period		= DEFAULT,
+		.window		= DEFAULT,
+		.jitter		= DEFAULT,
+		.window_jitter	= DEFAULT,
+	};
 	const struct option options[] = {
-		OPT_U64('c', "count", &period, "length of the long interval, in cycles"),
-		OPT_U64('w', "window", &window, "length of a window, in cycles (0: no windows)"),
-		OPT_U64(0, "jitter", &jitter, "width of the random spread of the long interval"),
-		OPT_U64(0, "window-jitter", &window_jitter,
+		OPT_U64('c', "count", &rec.period, "length of the long interval, in cycles"),
+		OPT_U64('F', "freq", &rec.freq, "so many rounds per second, instead of a length"),
+		OPT_U64('w', "window", &rec.window,
+			"length of a window, in cycles (0: no windows)"),
+		OPT_U64(0, "jitter", &rec.jitter,
+			"width of the random spread of the long interval"),
+		OPT_U64(0, "window-jitter", &rec.window_jitter,
 			"width of the random spread of the window"),
-		OPT_STRING('M', "metrics", &metrics, "name[,name...]",
+		OPT_STRING('M', "metrics", &rec.metrics, "name[,name...]",
 			   "count the events of these metrics"),
-		OPT_STRING(0, "counters", &counters, "events",
+		OPT_STRING(0, "counters", &rec.counters, "events",
 			   "count these events, and cycles"),
-		OPT_BOOLEAN(0, "kernel", &kernel, "include the kernel"),
-		OPT_BOOLEAN(0, "sample-instructions", &sample_insns,
+		OPT_BOOLEAN(0, "kernel", &rec.kernel, "include the kernel"),
+		OPT_BOOLEAN(0, "sample-instructions", &rec.sample_insns,
 			    "sample instructions too, for functions that are short"),
 		OPT_END()
 	};
@@ -221,60 +348,28 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		"perf fnstat record [<options>] [<options of perf record>] [--] <command>",
 		NULL
 	};
-	struct strbuf events = STRBUF_INIT, cycles = STRBUF_INIT, insns = STRBUF_INIT;
-	struct strlist *groups = strlist__new(NULL, NULL);
+	struct strbuf events = STRBUF_INIT;
 	const char **rec_argv = NULL;
 	struct fnstat_args args;
-	struct str_node *node;
 	int nr = 0, ret;
 
 	ret = split_args(&args, argc, argv, options, record_options);
 	if (ret)
 		goto out;
 	parse_options(args.nr_own, args.own, options, usage, 0);
-	/* With the kernel, the return from the interrupt is part of the window. */
-	if (window == DEFAULT)
-		window = kernel ? 3000 : 300;
-	/* A program that repeats itself must not stay in step with the samples. */
-	if (jitter == DEFAULT)
-		jitter = window ? period / 10 : 0;
-	/* Nor must a window be a whole number of its loops. */
-	if (window_jitter == DEFAULT)
-		window_jitter = window / 3 * 2;
-
-	ret = strbuf_addf(&cycles, "cycles/period=%" PRIu64, period);
-	if (!ret && window)
-		ret = strbuf_addf(&cycles, ",alt-period=%" PRIu64, window);
-	if (!ret && jitter)
-		ret = strbuf_addf(&cycles, ",period-jitter=%" PRIu64, jitter);
-	if (!ret && window && window_jitter)
-		ret = strbuf_addf(&cycles, ",alt-period-jitter=%" PRIu64, window_jitter);
-	if (!ret)
-		ret = strbuf_addstr(&cycles, "/");
-	if (!ret && sample_insns) {
-		ret = strbuf_addf(&insns, "/period=%" PRIu64 ",period-jitter=%" PRIu64 "/",
-				  period, jitter);
-	}
-	if (!ret && !groups)
-		ret = -ENOMEM;
-	if (ret)
-		goto out;
-
-	if (can_count("", kernel) == -ENOENT) {
-		pr_err("fnstat: this machine does not count cycles\n");
-		ret = -ENOENT;
+	if (rec.period != DEFAULT && rec.freq) {
+		pr_err("fnstat: --count and --freq exclude each other\n");
+		ret = -EINVAL;
 		goto out;
 	}
-	if (counters)
-		ret = strlist__add(groups, counters);
+
+	if (rec.period == DEFAULT)
+		rec.period = 999700;
+
+	if (can_count("", "", rec.kernel) == -ENOENT)
+		ret = fnstat__add_clock(&rec, &events);
 	else
-		ret = fnstat__add_groups(groups, metrics ?: window_metric__default_names(), kernel);
-	/* perf record says why not. */
-	if (!ret && strlist__empty(groups))
-		ret = strlist__add(groups, "instructions");
-	strlist__for_each_entry(node, groups) {
-		ret = ret ?: fnstat__add_group(&events, cycles.buf, node->s, insns.buf, kernel);
-	}
+		ret = fnstat__add_events(&rec, &events);
 	if (ret)
 		goto out;
 
@@ -294,9 +389,6 @@ static int cmd_fnstat_record(int argc, const char **argv)
 out:
 	free_args(&args);
 	free(rec_argv);
-	strlist__delete(groups);
-	strbuf_release(&cycles);
-	strbuf_release(&insns);
 	strbuf_release(&events);
 	return ret;
 }
@@ -330,13 +422,55 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	return ret;
 }
 
+static int cmd_fnstat_diff(int argc, const char **argv)
+{
+	const char *metric = "cpi";
+	const struct option options[] = {
+		OPT_STRING('M', "metrics", &metric, "name", "the metric to compare"),
+		OPT_END()
+	};
+	const char * const usage[] = {
+		"perf fnstat diff [-M <metric>] [<options of perf diff>] [<file>] <file>...",
+		NULL
+	};
+	const struct option no_options[] = { OPT_END() };
+	const char **diff_argv = NULL;
+	struct fnstat_args args;
+	char *compute = NULL;
+	int nr = 0, ret;
+
+	ret = split_args(&args, argc, argv, options, no_options);
+	if (ret)
+		goto out;
+	parse_options(args.nr_own, args.own, options, usage, 0);
+
+	ret = -ENOMEM;
+	diff_argv = calloc(args.nr_others + 6, sizeof(*diff_argv));
+	if (!diff_argv || asprintf(&compute, "metric:%s", metric) < 0)
+		goto out;
+	diff_argv[nr++] = "diff";
+	diff_argv[nr++] = "--compute";
+	diff_argv[nr++] = compute;
+	diff_argv[nr++] = "--sort";
+	diff_argv[nr++] = "sym";
+	for (int i = 0; i < args.nr_others; i++)
+		diff_argv[nr++] = args.others[i];
+
+	ret = cmd_diff(nr, diff_argv);
+out:
+	free_args(&args);
+	free(diff_argv);
+	free(compute);
+	return ret;
+}
+
 int cmd_fnstat(int argc, const char **argv)
 {
 	const struct option options[] = {
 		OPT_INCR('v', "verbose", &verbose, "be more verbose"),
 		OPT_END()
 	};
-	const char *const subcommands[] = { "record", "report", NULL };
+	const char *const subcommands[] = { "record", "report", "diff", NULL };
 	const char *usage[] = { NULL, NULL };
 	int ret = -EINVAL;
 
@@ -349,6 +483,8 @@ int cmd_fnstat(int argc, const char **argv)
 		ret = cmd_fnstat_record(argc, argv);
 	else if (strlen(argv[0]) > 2 && strstarts("report", argv[0]))
 		ret = cmd_fnstat_report(argc, argv);
+	else if (!strcmp(argv[0], "diff"))
+		ret = cmd_fnstat_diff(argc, argv);
 	else
 		usage_with_options(usage, options);
 

@@ -48,8 +48,6 @@
 #define UNCOVERED_DIFFERENCE	0.1
 /* Estimates that differ by more than so many standard errors contradict each other. */
 #define CONTRADICTION		3
-/* The ends of shorter windows are too near to each other for a slope. */
-#define SLOPE_MIN_LENGTH	1000
 
 static const struct {
 	const char	*name;
@@ -202,7 +200,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 
 	group->sampler = sampler;
 	group->nr_counts = leader->core.nr_members;
-	group->slope = attr->alt_sample_period >= SLOPE_MIN_LENGTH &&
+	group->slope = attr->alt_sample_period >= WINDOW_MIN_SLOPE &&
 		       attr->alt_sample_jitter >= attr->alt_sample_period;
 	group->length = attr->alt_sample_period ?: attr->sample_period;
 	group->totals = calloc(group->nr_counts, sizeof(*group->totals));

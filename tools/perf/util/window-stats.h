@@ -24,6 +24,8 @@ struct strbuf;
  */
 #define WINDOW_MAX_DIFFERENCE	0.1
 #define WINDOW_MIN_LEFT		5
+/* The ends of shorter windows are too near to each other for a slope. */
+#define WINDOW_MIN_SLOPE	1000
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.

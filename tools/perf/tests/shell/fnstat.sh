@@ -96,12 +96,63 @@ test_refused() {
 	fi
 }
 
+# test_no_cycles: check that a clock serves where there are no cycles, and that nobody takes
+# it for more
+test_no_cycles() {
+	if perf fnstat record -c 200000 -o "${data}" perf test -w fnmix 300 > "${log}" 2>&1 &&
+	   grep -q "does not count cycles" "${log}" &&
+	   perf fnstat report -i "${data}" 2> "${log}" | grep -q '%.* fnmix_'
+	then
+		pass "A clock instead of cycles"
+	elif grep -qi "permission\|paranoid" "${log}"
+	then
+		skip "A clock instead of cycles: no permission"
+	else
+		fail "A clock instead of cycles"
+	fi
+	if perf fnstat record -M cpi -o "${data}" true > /dev/null 2> "${log}" ||
+	   ! grep -q "does not count cycles" "${log}"
+	then
+		fail "No metrics of a clock"
+	else
+		pass "No metrics of a clock"
+	fi
+}
+
+# test_no_windows: check that a short period serves where there are no windows
+test_no_windows() {
+	if perf fnstat record -o "${data}" perf test -w fnmix 2000 > "${log}" 2>&1 &&
+	   grep -q "no windows" "${log}" && perf evlist -v -i "${data}" |
+		grep -q "sample_freq }: 20011"
+	then
+		check_shares "A short period instead of windows"
+	else
+		fail "A short period instead of windows"
+	fi
+	# What the user asks for is not replaced.
+	if perf fnstat record -w 300 -o "${data}" true > /dev/null 2> "${log}" || [ ! -s "${log}" ]
+	then
+		fail "No windows of a length that is given"
+	else
+		pass "No windows of a length that is given"
+	fi
+}
+
 # Without a PMU perf record replaces cycles by a clock event, or fails.
 if ! perf record -e '{cycles/period=20011/,instructions}:uS' -o "${data}" \
 	perf test -w fnmix 100 > /dev/null 2>&1 ||
    perf evlist -v -i "${data}" | grep -q "PERF_COUNT_SW_.*_CLOCK"
 then
-	skip_test "fnstat: cycles cannot be sampled"
+	test_no_cycles
+	skip "Windows: cycles cannot be sampled"
+	end_test
+fi
+
+# A kernel or a PMU without windows: all other tests need them.
+if ! run_logged perf record -e cycles/period=999700,alt-period=300/u -o "${data}" true
+then
+	test_no_windows
+	end_test
 fi
 
 # test_events NAME REGEX OPTIONS...: check what perf record is asked for
@@ -117,10 +168,12 @@ test_events() {
 		fail "${what}"
 	fi
 }
-test_events "Long intervals are jittered" "cycles/period=999700,alt-period=300,period-jitter=[1-9]"
+test_events "Long intervals are jittered" "cycles/period=999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]"
 test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
-test_events "Period, after an option of perf record" "period=100000,alt-period=300," -a -c 100000
+test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000
+test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" -F 500
+test_events "Frequency or period" "exclude each other" -F 500 -c 100000
 test_events "No abbreviated options" "unknown option" --win 100
 
 test_refused "an unknown attribution" -i "${data}" --attribution=none
@@ -185,6 +238,13 @@ test_diff() {
 	else
 		echo "${nr} functions, ${stars} differ"
 		fail "Differences of two programs"
+	fi
+	if perf fnstat diff -M instructions-share "${data}" "${data}.2" 2> "${log}" |
+		grep -q '[0-9]\*  \[.\] fnmix_'
+	then
+		pass "Differences by perf fnstat"
+	else
+		fail "Differences by perf fnstat"
 	fi
 	rm -f "${data}.2"
 }

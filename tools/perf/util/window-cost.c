@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the interrupts at the ends of a window add to its cycles.
+ *
+ * They empty the pipeline, so that a window has fewer instructions than as many cycles
+ * have elsewhere. Code that takes the same number of cycles for each instruction tells how
+ * many: the long intervals have as many interrupts.
+ */
+#include "window-cost.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include <internal/xyarray.h>
+#include <perf/mmap.h>
+
+#include "debug.h"
+#include "evlist.h"
+#include "evsel.h"
+#include "mmap.h"
+#include "parse-events.h"
+#include "record.h"
+#include "sample.h"
+#include "thread.h"
+#include "util.h"
+#include "window.h"
+
+#define PERIOD		100000
+#define WINDOW		1000
+/* Half of what the loop below has if an instruction takes a cycle. */
+#define MIN_WINDOWS	60
+#define ITERATIONS	3000000
+/* For four times as many samples. */
+#define MMAP_PAGES	16
+
+struct sums {
+	double		nr;
+	double		cycles;
+	double		insns;
+};
+
+struct costs {
+	struct sums	longs;
+	struct sums	windows;
+	bool		has_sample;
+};
+
+static void sums__add(struct sums *sums, const u64 *counts)
+{
+	sums->nr++;
+	sums->cycles += counts[0];
+	sums->insns += counts[1];
+}
+
+/* Each iteration waits for the one before. */
+static void spin(void)
+{
+	u64 x = ITERATIONS;
+
+	for (unsigned int i = 0; i < ITERATIONS; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		asm volatile("" : "+r" (x));
+	}
+}
+
+static int add_sample(struct costs *costs, struct window_tracker *tracker,
+		      struct perf_sample *sample, struct thread *thread)
+{
+	struct costs *cost = &costs[sample->evsel->core.idx];
+	struct window window;
+	int ret;
+
+	ret = window_tracker__add(tracker, sample, thread, &window);
+	if (ret || !window.counts)
+		return ret;
+	if (window.ends && !window.problems)
+		sums__add(&cost->windows, window.counts);
+	/* The first interval has what enabled the events. */
+	if (window.begins && window.whole && cost->has_sample)
+		sums__add(&cost->longs, window.counts);
+	cost->has_sample = true;
+	return 0;
+}
+
+static int read_samples(struct evlist *evlist, struct costs *costs)
+{
+	struct window_tracker *tracker = window_tracker__new();
+	struct thread *thread = thread__new(getpid(), getpid());
+	int ret = tracker && thread ? 0 : -ENOMEM;
+
+	for (int i = 0; i < evlist__core(evlist)->nr_mmaps && !ret; i++) {
+		struct perf_mmap *map = &evlist__mmap(evlist)[i].core;
+		union perf_event *event;
+
+		if (perf_mmap__read_init(map) < 0)
+			continue;
+		while (!ret && (event = perf_mmap__read_event(map))) {
+			struct perf_sample sample;
+
+			if (event->header.type == PERF_RECORD_SAMPLE) {
+				perf_sample__init(&sample, /*all=*/false);
+				ret = evlist__parse_sample(evlist, event, &sample) ?:
+				      add_sample(costs, tracker, &sample, thread);
+				perf_sample__exit(&sample);
+			}
+			perf_mmap__consume(map);
+		}
+		perf_mmap__read_done(map);
+	}
+	thread__put(thread);
+	window_tracker__delete(tracker);
+	return ret;
+}
+
+/* Both kinds of interval cost the same: the slope between them is without it. */
+static bool costs__get(const struct costs *costs, double *cost)
+{
+	const struct sums *l = &costs->longs, *w = &costs->windows;
+	double cycles, insns;
+
+	if (l->nr < MIN_WINDOWS || w->nr < MIN_WINDOWS)
+		return false;
+	cycles = l->cycles / l->nr - w->cycles / w->nr;
+	insns = l->insns / l->nr - w->insns / w->nr;
+	if (cycles <= 0 || insns <= 0)
+		return false;
+	*cost = (w->cycles - w->insns * cycles / insns) / w->nr;
+	return true;
+}
+
+/**
+ * window_cost__measure - Measure what the interrupts add to a window.
+ * @kernel: The windows include the kernel.
+ * @cost: In cycles, with several core PMUs the most of those that this ran on. It can be
+ *	somewhat less than zero.
+ *
+ * Return: 0, -ENODATA if it cannot be told, or an error of what was needed, as
+ * perf_event_open(2) says.
+ */
+int window_cost__measure(bool kernel, double *cost)
+{
+	struct record_opts opts = {
+		.target		= { .uses_mmap = true },
+		.mmap_pages	= MMAP_PAGES,
+	};
+	struct evlist *evlist = evlist__new();
+	struct parse_events_error err;
+	struct costs *costs = NULL;
+	char events[128], tid[16];
+	int ret = -ENODATA;
+	bool found = false;
+
+	if (!evlist)
+		return -ENOMEM;
+
+	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
+	opts.target.tid = tid;
+	scnprintf(events, sizeof(events), "{cycles/period=%d,alt-period=%d/,instructions}:%sS",
+		  PERIOD, WINDOW, kernel ? "" : "u");
+	parse_events_error__init(&err);
+	if (__parse_events(evlist, events, /*pmu_filter=*/NULL, /*cputype_filter=*/false, &err,
+			   /*fake_pmu=*/false, /*warn_if_reordered=*/false, /*fake_tp=*/false))
+		goto out;
+	ret = evlist__create_maps(evlist, &opts.target);
+	if (ret)
+		goto out;
+	evlist__config(evlist, &opts, /*callchain=*/NULL);
+	ret = evlist__open(evlist);
+	if (ret)
+		goto out;
+	costs = calloc(evlist__nr_entries(evlist), sizeof(*costs));
+	ret = costs ? evlist__do_mmap(evlist, MMAP_PAGES) : -ENOMEM;
+	if (ret)
+		goto out;
+
+	evlist__enable(evlist);
+	spin();
+	evlist__disable(evlist);
+
+	ret = read_samples(evlist, costs);
+	for (int i = 0; !ret && i < evlist__nr_entries(evlist); i++) {
+		double value;
+
+		if (costs__get(&costs[i], &value)) {
+			*cost = found ? max(*cost, value) : value;
+			found = true;
+		}
+	}
+	if (!ret && !found)
+		ret = -ENODATA;
+	pr_debug("interrupts add %.1f cycles to a window\n", found ? *cost : 0);
+out:
+	parse_events_error__exit(&err);
+	free(costs);
+	evlist__put(evlist);
+	return ret;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_WINDOW_COST_H
+#define __PERF_WINDOW_COST_H
+
+#include <stdbool.h>
+
+int window_cost__measure(bool kernel, double *cost);
+
+#endif /* __PERF_WINDOW_COST_H */
