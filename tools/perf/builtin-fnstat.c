@@ -18,6 +18,8 @@
 
 #include "util/debug.h"
 #include "util/evlist.h"
+#include "util/evsel.h"
+#include "util/tool_pmu.h"
 #include "util/parse-events.h"
 #include "util/record.h"
 #include "util/strbuf.h"
@@ -125,11 +127,18 @@ static int can_count(const char *terms, const char *events, bool kernel)
 				      /*cputype_filter=*/false, &err, /*fake_pmu=*/false,
 				      /*warn_if_reordered=*/false, /*fake_tp=*/false) &&
 	    !evlist__create_maps(evlist, &opts.target)) {
+		struct evsel *evsel;
+
 		if (*terms)
 			evlist__config(evlist, &opts, /*callchain=*/NULL);
 		ret = evlist__open(evlist);
 		if (!ret)
 			evlist__close(evlist);
+		/* Only perf stat counts duration_time and others that the kernel does not. */
+		evlist__for_each_entry(evlist, evsel) {
+			if (evsel__is_tool(evsel))
+				ret = -ENOENT;
+		}
 	}
 	parse_events_error__exit(&err);
 	evlist__put(evlist);
@@ -305,12 +314,22 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	else if (!ret)
 		ret = fnstat__add_groups(groups, rec->metrics ?: window_metric__default_names(),
 					 rec->kernel);
-	/* perf record says why not. */
-	if (!ret && strlist__empty(groups))
-		ret = strlist__add(groups, "instructions");
+	if (!ret && strlist__empty(groups)) {
+		if (rec->metrics) {
+			pr_err("fnstat: none of these metrics can be counted\n");
+			ret = -ENOENT;
+		} else {
+			/* perf record says why not. */
+			ret = strlist__add(groups, "instructions");
+		}
+	}
 	strlist__for_each_entry(node, groups) {
 		ret = ret ?: fnstat__add_group(events, cycles.buf, node->s, insns.buf,
 					       rec->kernel);
+	}
+	if (!ret && insns.len && !strstr(events->buf, insns.buf)) {
+		pr_err("fnstat: --sample-instructions needs 'instructions' among the events\n");
+		ret = -EINVAL;
 	}
 	strlist__delete(groups);
 	strbuf_release(&insns);
@@ -357,6 +376,11 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (ret)
 		goto out;
 	parse_options(args.nr_own, args.own, options, usage, 0);
+	if (rec.counters && !*rec.counters) {
+		pr_err("fnstat: no counters\n");
+		ret = -EINVAL;
+		goto out;
+	}
 	if (rec.period != DEFAULT && rec.freq) {
 		pr_err("fnstat: --count and --freq exclude each other\n");
 		ret = -EINVAL;

@@ -11,6 +11,7 @@
 #include "debug.h"
 #include "evlist.h"
 #include "evsel.h"
+#include "expr.h"
 #include "parse-events.h"
 #include "sample.h"
 #include "tests.h"
@@ -703,6 +704,27 @@ static int add_rounds(struct window_stats *stats, struct window_group *group, un
 	return TEST_OK;
 }
 
+/* Add a metric as the JSON files of pmu-events have them, of the second event. */
+static int add_expression(struct window_group *group, const char *expr)
+{
+	struct window_metric *metric;
+
+	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	metric = &group->metrics[group->nr_metrics - 1];
+	metric->kind = WINDOW_METRIC_EXPR;
+	metric->expr = strdup(expr);
+	metric->ctx = expr__ctx_new();
+	metric->ids = calloc(1, sizeof(*metric->ids));
+	metric->id_events = calloc(1, sizeof(*metric->id_events));
+	TEST_ASSERT_VAL("no memory", metric->expr && metric->ctx && metric->ids &&
+			metric->id_events);
+	metric->ids[0] = strdup("instructions");
+	TEST_ASSERT_VAL("no memory", metric->ids[0]);
+	metric->nr_ids = 1;
+	metric->id_events[0] = 1;
+	return TEST_OK;
+}
+
 static int check_shares(struct fixture *f)
 {
 	struct window_stats a = {}, b = {}, c = {}, d = {};
@@ -747,6 +769,17 @@ static int check_shares(struct fixture *f)
 			is_close(value, 1, 0.0001));
 	TEST_ASSERT_VAL("share of c", window_stats__value(&c, group, 1, &value) &&
 			is_close(value, 12800 / 176., 0.0001));
+
+	/* A metric that is no ratio is one of all counts, not of those of the windows. */
+	if (add_expression(group, "instructions / 10"))
+		return TEST_FAIL;
+	TEST_ASSERT_VAL("instructions of a", window_stats__estimate(&a, group, 2, &time) &&
+			is_close(time.value, 3200, 0.0001));
+	/* Its error is that of the time. */
+	TEST_ASSERT_VAL("error", is_close(time.low, 3200 *
+					  exp(-2.0395 * sqrt(0.75 / (0.25 * 256))), 0.001));
+	TEST_ASSERT_VAL("instructions of b", window_stats__value(&b, group, 2, &value) &&
+			is_close(value, 1600, 0.0001));
 
 	/* Together they have twice the instructions for the first half of the cycles. */
 	TEST_ASSERT_EQUAL("merge", window_stats__merge(&a, &b, group), 0);

@@ -76,7 +76,6 @@ static unsigned int hists__nr_counts(const struct hists *hists)
 static bool hist_entry__samples(struct hist_entry *he, struct window_samples *samples)
 {
 	const struct window_group *group = he->hists->window_group;
-	struct hist_entry *pair;
 	bool found = false;
 
 	if (!group || !window_group__samples(group))
@@ -84,17 +83,15 @@ static bool hist_entry__samples(struct hist_entry *he, struct window_samples *sa
 	memset(samples, 0, group->nr_counts * sizeof(*samples));
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
+		struct hist_entry *same = hists ? hists__find_same(hists, he) : NULL;
+		struct he_stat *stat;
 
-		list_for_each_entry(pair, &he->pairs.head, pairs.node) {
-			struct he_stat *stat = symbol_conf.cumulate_callchain ? pair->stat_acc :
-										&pair->stat;
-
-			if (pair->hists != hists || !hists->stats.total_period)
-				continue;
-			samples[i].share = (double)stat->period / hists->stats.total_period;
-			samples[i].nr = stat->nr_events;
-			found = true;
-		}
+		if (!same || !hists->stats.total_period)
+			continue;
+		stat = symbol_conf.cumulate_callchain ? same->stat_acc : &same->stat;
+		samples[i].share = (double)stat->period / hists->stats.total_period;
+		samples[i].nr = stat->nr_events;
+		found = true;
 	}
 	return found;
 }
@@ -515,20 +512,6 @@ int hists__init_windows(struct hists *hists)
 }
 
 /**
- * hists__match_window_samples - Pair entries with those of events that sample as well.
- * @hists: Of any event, with its entries collapsed.
- */
-void hists__match_window_samples(struct hists *hists)
-{
-	const struct window_group *group = hists->window_group;
-
-	for (unsigned int i = 0; group && i < group->nr_counts; i++) {
-		if (group->samplers[i])
-			hists__match(hists, evsel__hists(group->samplers[i]));
-	}
-}
-
-/**
  * hists__track_window - Find out whether a sample begins or ends a window.
  * @hists: Of its event.
  * @tracker: The samples so far.
@@ -559,6 +542,20 @@ int hists__track_window(struct hists *hists, struct window_tracker *tracker,
 	ret = window_tracker__add(tracker, sample, thread, window);
 	thread__put(thread);
 	return ret;
+}
+
+/**
+ * hists__has_window_metric - Tell if the events of a metric are counted.
+ * @hists: Of any event.
+ * @metric: Index of the metric.
+ *
+ * Return: True if the event has windows, and its group has the others.
+ */
+bool hists__has_window_metric(const struct hists *hists, unsigned int metric)
+{
+	const struct window_group *group = hists->window_group;
+
+	return group && metric < group->nr_metrics && group->metrics[metric].available;
 }
 
 /**

@@ -33,6 +33,7 @@
 #include "expr.h"
 #include "hashmap.h"
 #include "json-output.h"
+#include "pmu.h"
 #include "pmu-events/pmu-events.h"
 #include "strbuf.h"
 
@@ -148,14 +149,22 @@ static bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
 	       x->exclude_host == y->exclude_host && x->exclude_guest == y->exclude_guest;
 }
 
+static bool evsel__is_sampler_of(struct evsel *evsel, const struct evsel *member)
+{
+	return evsel->core.attr.sample_period && !evsel->core.attr.alt_sample_period &&
+	       !evsel__has_windows(evsel) && evsel__counts_same(evsel, member);
+}
+
 /* Find an event without windows that samples what a member of a group counts. */
 static struct evsel *evsel__find_sampler(struct evsel *member)
 {
 	struct evsel *evsel;
 
+	/* Other groups may sample the same. */
+	if (evsel__is_sampler_of(member, member))
+		return member;
 	evlist__for_each_entry(member->evlist, evsel) {
-		if (evsel->core.attr.sample_period && !evsel->core.attr.alt_sample_period &&
-		    !evsel__has_windows(evsel) && evsel__counts_same(evsel, member))
+		if (evsel__is_sampler_of(evsel, member))
 			return evsel;
 	}
 	return NULL;
@@ -289,22 +298,27 @@ const char *window_metric__default_names(void)
 struct find_metric {
 	const char	*name;
 	char		*expr;
+	/* What perf stat multiplies it by: 100 if it prints percent. */
+	double		factor;
 };
 
 static int find_metric_fn(const struct pmu_metric *pm,
 			  const struct pmu_metrics_table *table __maybe_unused, void *data)
 {
 	struct find_metric *find = data;
+	char *unit;
 
 	if (find->expr || !pm->metric_name || !pm->metric_expr ||
 	    strcasecmp(pm->metric_name, find->name))
 		return 0;
 	find->expr = strdup(pm->metric_expr);
+	if (!pm->unit || perf_pmu__convert_scale(pm->unit, &unit, &find->factor))
+		find->factor = 1;
 	return 0;
 }
 
 /* Look for a metric in the descriptions of the PMU, and in those of all machines. */
-static char *find_metric_expr(const char *name)
+static char *find_metric_expr(const char *name, double *factor)
 {
 	const struct pmu_metrics_table *tables[] = {
 		pmu_metrics_table__find(), pmu_metrics_table__default(),
@@ -315,19 +329,40 @@ static char *find_metric_expr(const char *name)
 		if (tables[i])
 			pmu_metrics_table__for_each_metric(tables[i], find_metric_fn, &find);
 	}
+	*factor = find.factor;
 	return find.expr;
 }
 
 /* The caller frees the expression and the context, also after an error. */
-static int find_metric_ids(const char *name, char **expr, struct expr_parse_ctx **ctx)
+static int find_metric_ids(const char *name, char **expr, double *factor,
+			   struct expr_parse_ctx **ctx)
 {
-	*expr = find_metric_expr(name);
+	*expr = find_metric_expr(name, factor);
 	if (!*expr)
 		return -ENOENT;
 	*ctx = expr__ctx_new();
 	if (!*ctx)
 		return -ENOMEM;
 	return expr__find_ids(*expr, NULL, *ctx) < 0 ? -EINVAL : 0;
+}
+
+/*
+ * Get the event of an ID of an expression, where '@' stands for '/', which divides there.
+ * Return: The event for the parser, or its name in a recording, to be freed.
+ */
+static char *metric_id__event(const char *id, bool recorded)
+{
+	const char *name = recorded ? strstr(id, ",name=") : NULL;
+	char *event;
+
+	if (name) {
+		name += strlen(",name=");
+		return strndup(name, strcspn(name, ",@"));
+	}
+	event = strdup(id);
+	if (event)
+		strreplace(event, '@', '/');
+	return event;
 }
 
 static int window_metric__init_expr(struct window_metric *metric, struct window_group *group)
@@ -337,7 +372,7 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	ret = find_metric_ids(metric->name, &metric->expr, &metric->ctx);
+	ret = find_metric_ids(metric->name, &metric->expr, &metric->factor, &metric->ctx);
 	if (ret)
 		return ret;
 
@@ -349,8 +384,10 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 
 	metric->available = true;
 	hashmap__for_each_entry(metric->ctx->ids, cur, bkt) {
-		int event = window_group__find_event(group, cur->pkey);
+		char *name = metric_id__event(cur->pkey, /*recorded=*/true);
+		int event = name ? window_group__find_event(group, name) : -ENOMEM;
 
+		free(name);
 		if (event < 0) {
 			metric->available = false;
 			continue;
@@ -438,6 +475,7 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 	struct expr_parse_ctx *ctx = NULL;
 	struct hashmap_entry *cur;
 	char *expr = NULL;
+	double factor;
 	size_t bkt;
 	int ret;
 
@@ -450,10 +488,14 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	ret = find_metric_ids(name, &expr, &ctx);
+	ret = find_metric_ids(name, &expr, &factor, &ctx);
 	if (!ret) {
-		hashmap__for_each_entry(ctx->ids, cur, bkt)
-			ret = ret ?: add_event(events, cur->pkey);
+		hashmap__for_each_entry(ctx->ids, cur, bkt) {
+			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
+
+			ret = ret ?: event ? add_event(events, event) : -ENOMEM;
+			free(event);
+		}
 	}
 	if (ctx)
 		expr__ctx_free(ctx);
@@ -706,6 +748,15 @@ static double window_group__event(const struct window_group *group, const double
 	       sums[SUM_LENGTH] * count / sums[SUM_NR];
 }
 
+/* Estimate what the sampling event counted in an entry. */
+static double window_stats__cycles(const struct window_stats *stats,
+				   const struct window_group *group)
+{
+	if (!group->all.weight)
+		return 0;
+	return stats->weight / group->all.weight * group->totals[group->sampler_index];
+}
+
 /**
  * window_stats__subtract - Take what an entry counted from counts.
  * @stats: Statistics of the entry, with at least one window that is used.
@@ -719,7 +770,7 @@ void window_stats__subtract(const struct window_stats *stats, const struct windo
 
 	window_stats__sum(stats, group, -1, sums);
 	cycles = window_group__event(group, sums, group->sampler_index);
-	time = stats->weight / group->all.weight * group->totals[group->sampler_index];
+	time = window_stats__cycles(stats, group);
 	for (unsigned int i = 0; cycles > 0 && i < group->nr_counts; i++)
 		counts[i] -= time * window_group__event(group, sums, i) / cycles;
 }
@@ -748,11 +799,12 @@ int window_stats__set_counts(struct window_stats *stats, const struct window_gro
 	return 0;
 }
 
+/* @cycles: What the entry has of the sampling event: an expression may be of all counts. */
 static bool window_metric__compute(const struct window_metric *metric,
 				   const struct window_group *group, const double *sums,
-				   double *value)
+				   double cycles, double *value)
 {
-	double divisor;
+	double divisor, scale;
 
 	if (metric->kind != WINDOW_METRIC_EXPR) {
 		divisor = window_group__event(group, sums, metric->divisor);
@@ -763,17 +815,24 @@ static bool window_metric__compute(const struct window_metric *metric,
 		return isfinite(*value);
 	}
 
+	scale = window_group__event(group, sums, group->sampler_index);
+	if (scale <= 0)
+		return false;
+	scale = cycles > 0 ? cycles / scale : 1;
 	expr__ctx_clear(metric->ctx);
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		double count = window_group__event(group, sums, metric->id_events[i]);
 		char *id = strdup(metric->ids[i]);
 
-		if (!id || expr__add_id_val(metric->ctx, id, count)) {
+		if (!id || expr__add_id_val(metric->ctx, id, scale * count)) {
 			free(id);
 			return false;
 		}
 	}
-	return !expr__parse(value, metric->ctx, metric->expr) && isfinite(*value);
+	if (expr__parse(value, metric->ctx, metric->expr))
+		return false;
+	*value *= metric->factor;
+	return isfinite(*value);
 }
 
 /* The share of an event needs that of time, and the totals of both events. */
@@ -809,7 +868,8 @@ bool window_stats__value(const struct window_stats *stats, const struct window_g
 		return false;
 
 	window_stats__sum(stats, group, -1, sums);
-	if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, value))
+	if (!sums[SUM_NR] ||
+	    !window_metric__compute(m, group, sums, window_stats__cycles(stats, group), value))
 		return false;
 	*value *= window_stats__share_factor(stats, group, m);
 	return isfinite(*value);
@@ -872,6 +932,7 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 	const struct window_metric *m = &group->metrics[metric];
 	unsigned int nr_sums = window_group__nr_sums(group), nr = 0;
 	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor, least;
+	double cycles = window_stats__cycles(stats, group), power = m->kind == WINDOW_METRIC_SHARE;
 	bool logarithmic;
 
 	if (!window_stats__value(stats, group, metric, &estimate->value))
@@ -886,7 +947,7 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 			continue;
 		window_stats__sum(stats, group, row, sums);
 		/* The only round of an entry cannot be left out. */
-		if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, &value))
+		if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, cycles, &value))
 			continue;
 		value *= factor;
 		if (value <= 0)
@@ -916,11 +977,19 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 		var += (values[i] - mean) * (values[i] - mean);
 	var *= (nr - 1.0) / nr;
 
-	/* The share of time is the other factor, with an error of its own. */
-	if (m->kind == WINDOW_METRIC_SHARE && stats->weight) {
+	/* The share of time is a factor of what is no ratio, with an error of its own. */
+	if (m->kind == WINDOW_METRIC_EXPR && estimate->value) {
+		double twice;
+
+		window_stats__sum(stats, group, -1, sums);
+		if (window_metric__compute(m, group, sums, 2 * cycles, &twice))
+			power = (twice - estimate->value) / estimate->value;
+	}
+	if (power && stats->weight) {
 		double p = stats->weight / group->all.weight;
 		double relative = (1 - p) / (p * window_stats__effective_nr(&group->all));
 
+		relative *= power * power;
 		var += logarithmic ? relative : relative * estimate->value * estimate->value;
 	}
 	half = student_975(nr - 1) * sqrt(var);

@@ -62,7 +62,7 @@ enum window_metric_kind {
  * @name: As given by the user.
  * @header: Of the column.
  * @kind: How it is computed.
- * @factor: Unit of a ratio.
+ * @factor: Unit of a ratio, or of an expression.
  * @dividend: Index in the group of the event that is divided, or shared.
  * @divisor: Index in the group of the event to divide by.
  * @available: The group has all events.

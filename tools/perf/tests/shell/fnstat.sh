@@ -176,6 +176,10 @@ test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitte
 test_events "Frequency or period" "exclude each other" -F 500 -c 100000
 test_events "No abbreviated options" "unknown option" --win 100
 
+# Without instructions there is nothing to sample.
+test_events "No samples of instructions without them" "needs 'instructions'" \
+	--sample-instructions --counters branch-misses
+
 test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period
 test_windows
@@ -250,6 +254,57 @@ test_diff() {
 }
 test_diff
 
+# test_diff_self NAME EVENTS: each function has the same CPI in a recording and in itself,
+# and all together that of the report
+test_diff_self() {
+	local what=$1 events=$2 all
+
+	if ! perf record -o "${data}" -e "${events}" perf test -w fnmix 2000 every 8 \
+		> "${log}" 2>&1
+	then
+		cat "${log}"
+		fail "Record ${what}"
+		return
+	fi
+	all=$(timeout 60 perf report --windows -F metric:cpi,windows -s dso -d perf -q -t , \
+		-i "${data}" 2> "${log}" | awk -F , '/^ *[0-9]/ { print $1; exit }')
+	if perf diff -c metric:cpi --sort sym -t , "${data}" "${data}" 2> "${log}" |
+		awk -F ' *, *' '/fnmix_/ { nr += $2 ~ /^[0-9]/; if ($2 != $3) { print; bad = 1 } }
+			END { exit bad || nr < 5 }' &&
+	   [ -n "${all}" ] &&
+	   [ "$(perf diff -c metric:cpi --sort dso -d perf -t , -q "${data}" "${data}" \
+		2> "${log}" | awk -F ' *, *' '{ print $2; exit }')" = "${all}" ]
+	then
+		pass "${what}"
+	else
+		echo "all: ${all}"
+		fail "${what}"
+	fi
+}
+sampler=cycles/period=20011/
+second=instructions/period=20011/
+# The functions of a PMU are in a table of its own, and those of another may be missing.
+if [ "$(find /sys/bus/event_source/devices/*/cpus 2> /dev/null | wc -l)" -le 1 ]
+then
+	test_diff_self "Diff of two kinds of samples" "{${sampler},${second}}:uS"
+	test_diff_self "Diff of a group behind the same event" \
+		"${sampler}u,{${sampler},instructions}:uS"
+	test_diff_self "Diff of two groups with two kinds of samples" \
+		"{${sampler},${second}}:uS,{${sampler},${second},page-faults}:uS"
+
+	# The events of this metric have the name of their PMU.
+	if perf fnstat record -c 20011 -w 0 -M cs_per_second -o "${data}" true \
+		> /dev/null 2> "${log}" &&
+	   perf fnstat report -M cs_per_second -i "${data}" 2> "${log}" |
+		grep -q "^# Overhead .*cs_per_second"
+	then
+		pass "Events with the name of a PMU"
+	else
+		cat "${log}"
+		fail "Events with the name of a PMU"
+	fi
+fi
+
 # The samples of a second event are part of the table, and have none of their own. Of
 # several core PMUs each that the program ran on has a table.
 if perf fnstat record --sample-instructions -c 20011 -o "${data}" \
@@ -272,7 +327,8 @@ if perf fnstat record -c 20011 -w 0 -M ipc -o "${data}" true > /dev/null 2> "${l
    perf evlist -i "${data}" | grep -q instructions &&
    ! perf evlist -i "${data}" | grep -q misses &&
    ! perf fnstat record -M no-such-metric -o "${data}" true > /dev/null 2> "${log}" &&
-   grep -q "Unknown metric 'no-such-metric'" "${log}"
+   grep -q "Unknown metric 'no-such-metric'" "${log}" &&
+   ! perf fnstat record -M '' -o "${data}" true > /dev/null 2> "${log}" && [ -s "${log}" ]
 then
 	pass "Events of a metric"
 else
