@@ -13,7 +13,8 @@
 #                PLAIN=1 operations without alternating periods
 # make archs     compile perf core and the PMU drivers for all architectures, or
 #                with ARCHS="NAME ..." for these, see scripts/archs.table
-# make periods   print how data size and throttling depend on the period
+# make headline  record a program with a long period, short ones and windows: size of the
+#                data, run time, and the error of the table of its functions
 # make cost      print what a sample, a context switch and opening an event cost,
 #                and how large the structs are, on the base and with the series
 # make throttled print what becomes of groups that are throttled, on the base and with
@@ -79,9 +80,10 @@ shell:
 archs:
 	@scripts/archs.sh $(ARCHS)
 
-periods:
-	@scripts/run.sh arm64-up machines/periods.tests $(RESULTS)/periods
-	@cat $(RESULTS)/periods/periods.tap
+headline:
+	@scripts/run.sh x86_64-stalls machines/headline.tests $(RESULTS)/headline 1800
+	@cat $(RESULTS)/headline/headline.tap
+	@scripts/summary.sh machines/headline.tests=$(RESULTS)/headline
 
 fuzz:
 	@scripts/fuzz.sh $(MACHINES)
@@ -147,5 +149,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs periods fuzz cost throttled truth speed drivers qemu bisect \
+.PHONY: help demo test shell archs headline fuzz cost throttled truth speed drivers qemu bisect \
 	import export check mail lint cache clean-cache clean

@@ -14,9 +14,9 @@
 # a twentieth of its rounds.
 . "$(dirname "$0")/ktap.sh"
 recordings=${1:-5} rounds=${2:-1000}
-# MiB, eight times the last level cache.
-buffer=8
-data=/tmp/headline.data
+# MiB, twice the last level cache: to fill more takes longer than the rest.
+buffer=2
+data=/tmp/headline.data window=alt-period=300,alt-period-jitter=200
 export PAGER=cat
 
 counts()		# ROUNDS FUNCTION: cycles and instructions
@@ -77,7 +77,7 @@ throttling()		# PERCENT OF THE TIME, 0: NONE
 	cd /tmp || exit
 }
 
-plan 3
+plan 4
 printf '# %-10s %-28s %10s %8s %9s %8s %10s  %s\n' throttling period 'data, B' samples \
 	throttles 'run time' 'report, ms' 'error, %'
 for percent in 25 0; do
@@ -85,7 +85,7 @@ for percent in 25 0; do
 	[ $percent != 0 ] || rounds=$((rounds / 20))
 	timed perf test -w fnmix "$rounds" all "$buffer"
 	undisturbed=$(cat /tmp/ms)
-	for period in 1000000 1000 300 999700,alt-period=300,alt-period-jitter=200; do
+	for period in 1000000 1000 300 999700,$window 1999700,$window; do
 		: > /tmp/errors
 		for ((i = 0; i < recordings; i++)); do
 			headline_program=yes perf record -q -o "$data" \
@@ -121,14 +121,22 @@ for percent in 25 0; do
 	done
 done
 sed -i 's/ %//' /tmp/table
-# The columns of the last line of a period, unthrottled.
-read -r short_bytes short_error < <(awk '$3 == 300 { print $4, $9 }' /tmp/table | head -n 1)
-read -r bytes slow error half < <(awk '$3 ~ /alt/ { print $4, $7, $9, $11 }' /tmp/table | head -n 1)
-echo "# throttled as the default is: $((short_bytes / bytes)) times smaller than period=300"
-[ $((short_bytes / bytes)) -ge 62 ]
-result $? 'at least 62 times smaller'
-awk -v a="$error" -v b="$short_error" -v half="$half" 'BEGIN { exit !(a - half <= b) }'
-result $? 'no larger error'
-awk -v slow="$slow" 'BEGIN { exit !(slow <= 1.2) }'
-result $? 'at most 1.2 times the run time'
+
+# Print a FIELD of the table: bytes, slow-down, error, its interval.
+field()			# PERCENT PERIOD FIELD
+{
+	awk -v percent="$1" -v period="$2" -v field="$3" '
+		$2 == percent && $3 == period { print $field; exit }' /tmp/table
+}
+
+for of in '0 999700' '25 1999700'; do
+	percent=${of% *} period=${of#* },alt-period=300
+	smaller=$(($(field "$percent" 300 4) / $(field "$percent" "$period" 4)))
+	echo "# at $percent %: $period has $smaller times less data than 300"
+	[ "$smaller" -ge 62 ] && awk -v a="$(field "$percent" "$period" 9)" \
+		-v b="$(field "$percent" 300 9)" 'BEGIN { exit !(a <= b) }'
+	result $? "$percent %: at least 62 times less data, and no larger error"
+	awk -v slow="$(field "$percent" "$period" 7)" 'BEGIN { exit !(slow <= 1.2) }'
+	result $? "$percent %: at most 1.2 times the run time"
+done
 exit "$failed"
