@@ -34,7 +34,8 @@ if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
 	rm -rf "$copy"
 	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
 	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
-	diff -r -x base.pin -x checkpatch.exceptions -x qemu "$patches" "$copy/patches"
+	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller \
+		"$patches" "$copy/patches"
 	if [ "$series" = linux ]; then
 		while read -r file; do
 			cmp "$TOP/$file" "$copy/$file"
