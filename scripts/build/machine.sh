@@ -31,7 +31,8 @@ fi
 
 kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "${fragment:-}")
 selftests=$("$TOP/scripts/build/selftests.sh" "$arch")
-files=("$selftests=selftests" "$TOP/machines/guest=guest")
+files=("$selftests=selftests" "$TOP/machines/guest=guest"
+	"$TOP/scripts/try-on-hardware.sh=guest/try-on-hardware.sh")
 if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
 	perf=$("$TOP/scripts/build/perf.sh" "$arch")
 	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests")
