@@ -15,6 +15,41 @@
 
 #include "internal.h"
 
+/**
+ * DOC: Converting a driver
+ *
+ * 1. Begin each interval in perf_event_next_interval(), where the counter is
+ *    armed: in pmu::start() with PERF_EF_RELOAD, and in the interrupt handler. It
+ *    replaces the lines that compare hw_perf_event::period_left with the period.
+ *    Program the counter for what it returns, or for less if the counter is too
+ *    narrow: the interval then takes several overflows. Nothing else in the
+ *    driver may take hw_perf_event::sample_period for the length of an interval.
+ *
+ * 2. Overflow handling has an order: read the counter, take
+ *    hw_perf_event::last_period for the sample, begin the next interval, and, if
+ *    one began, call perf_event_overflow(). That may stop the event, which has to
+ *    be in its new interval by then. Keep all counters stopped meanwhile. If that
+ *    is not possible, refuse windows that include the kernel with EOPNOTSUPP:
+ *    short ones would count nothing but the handler.
+ *
+ * 3. Call perf_event_keep_interval() after pmu::stop() and pmu::del() have read the
+ *    counter, if its interrupt is not handled any more. Where hardware may have
+ *    written the sample by then, and the driver finds it later, call
+ *    perf_event_end_kept_interval() before that sample is counted.
+ *
+ * 4. Refuse what does not work. In pmu::event_init(), EOPNOTSUPP for modes in which
+ *    the hardware begins an interval by itself; has_varying_period() tells which
+ *    events matter. In pmu::check_period(), EINVAL for periods that the driver
+ *    would round: a sample must not claim a length that was not armed. Limits of
+ *    sample_period elsewhere have to apply to perf_attr_min_period().
+ *
+ * 5. Set PERF_PMU_CAP_VARYING_PERIOD in pmu::capabilities, and run the tests in
+ *    tools/testing/selftests/perf_events on a CPU with this PMU. What a driver
+ *    does wrong fails in alt_period, alt_period_ctl, alt_period_task,
+ *    alt_period_freq or group_throttle. A driver that nobody has run does not set
+ *    it.
+ */
+
 /* True if every length that @jitter makes of @period is in 1..S64_MAX. */
 static bool perf_jitter_valid(u64 period, u32 jitter)
 {
@@ -281,7 +316,7 @@ static u64 perf_event_switches(void)
  * perf_event_interval_misc - get the label of the interval that runs
  * @event: a varying event
  *
- * See struct perf_event_attr for what splits a window. The scheduler counts
+ * See PERF_RECORD_MISC_ALT_SPLIT for what splits a window. The scheduler counts
  * a switch before it switches, so that the task tells as well.
  *
  * Return: PERF_RECORD_MISC_ALT_* flags.

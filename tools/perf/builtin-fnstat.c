@@ -110,20 +110,53 @@ static void free_args(struct fnstat_args *args)
 	free(args->others);
 }
 
+/* Metrics of TopDown are counted by the group that this event leads. */
+static bool is_slots(const char *event)
+{
+	return !strcasecmp(event, "slots") || !strcasecmp(event, "topdown.slots");
+}
+
+/* Append a group of cycles, with windows, and other events. */
+static int fnstat__add_group(struct strbuf *events, const char *cycles, const char *counters,
+			     const char *insns, const char *modifiers)
+{
+	char *list = strdup(counters), *event, *tmp;
+	int ret = list ? 0 : -ENOMEM;
+	const char *slots = "";
+
+	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event;
+	     event = strtok_r(NULL, ",", &tmp)) {
+		if (is_slots(event))
+			slots = "slots,";
+	}
+	ret = ret ?: strbuf_addf(events, "%s{%s%s", events->len ? "," : "", slots, cycles);
+	if (list)
+		strcpy(list, counters);
+	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event && !ret;
+	     event = strtok_r(NULL, ",", &tmp)) {
+		if (!is_slots(event))
+			ret = strbuf_addf(events, ",%s%s", event,
+					  strcmp(event, "instructions") ? "" : insns);
+	}
+	free(list);
+	return ret ?: strbuf_addf(events, "}%s", modifiers);
+}
+
 /* Tell if the CPU can count these events with "cycles" and terms, or return an error. */
 static int can_count(const char *terms, const char *events, bool kernel)
 {
-	char str[32 + strlen(terms) + strlen(events)], tid[16];
+	struct strbuf str = STRBUF_INIT, cycles = STRBUF_INIT;
+	char tid[16];
 	struct record_opts opts = { .target = { .tid = tid }, };
 	struct evlist *evlist = evlist__new();
 	struct parse_events_error err;
 	int ret = -ENOMEM;
 
 	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
-	scnprintf(str, sizeof(str), "{cycles%s%s%s}%s", terms, *events ? "," : "", events,
-		  kernel ? "" : ":u");
 	parse_events_error__init(&err);
-	if (evlist && !__parse_events(evlist, str, /*pmu_filter=*/NULL,
+	if (evlist && !strbuf_addf(&cycles, "cycles%s", terms) &&
+	    !fnstat__add_group(&str, cycles.buf, events, "", kernel ? "" : ":u") &&
+	    !__parse_events(evlist, str.buf, /*pmu_filter=*/NULL,
 				      /*cputype_filter=*/false, &err, /*fake_pmu=*/false,
 				      /*warn_if_reordered=*/false, /*fake_tp=*/false) &&
 	    !evlist__create_maps(evlist, &opts.target)) {
@@ -142,6 +175,8 @@ static int can_count(const char *terms, const char *events, bool kernel)
 	}
 	parse_events_error__exit(&err);
 	evlist__put(evlist);
+	strbuf_release(&cycles);
+	strbuf_release(&str);
 	return ret;
 }
 
@@ -151,7 +186,7 @@ static int can_count(const char *terms, const char *events, bool kernel)
  */
 static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool kernel)
 {
-	char *names = strdup(metrics), *name, *tmp;
+	char *names = window_metric__expand_groups(metrics), *name, *tmp;
 	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
 	struct strbuf left_out = STRBUF_INIT;
 	int ret = names ? 0 : -ENOMEM;
@@ -189,22 +224,6 @@ static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool 
 	strbuf_release(&group);
 	free(names);
 	return ret;
-}
-
-/* Append a group that cycles lead, with windows. */
-static int fnstat__add_group(struct strbuf *events, const char *cycles, const char *counters,
-			     const char *insns, bool kernel)
-{
-	char *list = strdup(counters), *event, *tmp;
-	int ret = list ? strbuf_addf(events, "%s{%s", events->len ? "," : "", cycles) : -ENOMEM;
-
-	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event && !ret;
-	     event = strtok_r(NULL, ",", &tmp)) {
-		ret = strbuf_addf(events, ",%s%s", event,
-				  strcmp(event, "instructions") ? "" : insns);
-	}
-	free(list);
-	return ret ?: strbuf_addstr(events, kernel ? "}:S" : "}:uS");
 }
 
 #define DEFAULT		(~0ULL)
@@ -325,7 +344,7 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	}
 	strlist__for_each_entry(node, groups) {
 		ret = ret ?: fnstat__add_group(events, cycles.buf, node->s, insns.buf,
-					       rec->kernel);
+					       rec->kernel ? ":S" : ":uS");
 	}
 	if (!ret && insns.len && !strstr(events->buf, insns.buf)) {
 		pr_err("fnstat: --sample-instructions needs 'instructions' among the events\n");

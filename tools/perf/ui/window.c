@@ -211,9 +211,11 @@ static int hpp_window__print(const struct hpp_window *hw, const struct hists *hi
 		}
 		break;
 	}
-	/* What others leave of a total may be less than their error. */
+	/* What others leave of a total may be less than their error, and no ratio of that. */
 	if (quality == WINDOW_ESTIMATE_NONE ||
-	    (quality == WINDOW_ESTIMATE_POOR && !stats->nr_kept && estimate.value <= 0))
+	    (quality == WINDOW_ESTIMATE_POOR && !stats->nr_kept &&
+	     (estimate.value <= 0 ||
+	      group->metrics[hw->column].kind == WINDOW_METRIC_EXPR)))
 		return scnprintf(buf, size, "-");
 	return snprint_estimate(buf, size, &estimate, quality);
 }
@@ -434,7 +436,8 @@ static int perf_hpp__add_window_column(const char *name)
  */
 int perf_hpp__add_window_columns(const char *metrics)
 {
-	char *names = strdup(metrics ?: window_metric__default_names()), *name, *tmp;
+	char *names = window_metric__expand_groups(metrics ?: window_metric__default_names());
+	char *name, *tmp;
 	int ret = names ? 0 : -ENOMEM;
 
 	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;

@@ -33,6 +33,7 @@
 #include "expr.h"
 #include "hashmap.h"
 #include "json-output.h"
+#include "metricgroup.h"
 #include "pmu.h"
 #include "pmu-events/pmu-events.h"
 #include "strbuf.h"
@@ -106,6 +107,9 @@ static bool is_event_name(const char *name, const char *event)
  */
 static bool evsel__is_event(struct evsel *evsel, const char *event)
 {
+	/* The leader of TopDown metrics in sysfs, and in the JSON files. */
+	if (!strcasecmp(event, "topdown.slots"))
+		event = "slots";
 	if (is_event_name(evsel__name(evsel), event))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(hardware_names); i++) {
@@ -231,6 +235,50 @@ struct window_group *window_group__new(struct evsel *sampler)
 	return group;
 }
 
+/* Metrics that others have in their expressions. */
+struct window_refs {
+	unsigned int		nr;
+	struct metric_ref	*refs;
+};
+
+static void window_refs__delete(struct window_refs *refs)
+{
+	for (unsigned int i = 0; refs && i < refs->nr; i++) {
+		free((char *)refs->refs[i].metric_name);
+		free((char *)refs->refs[i].metric_expr);
+	}
+	if (refs)
+		free(refs->refs);
+	free(refs);
+}
+
+static bool window_refs__has(const struct window_refs *refs, const char *name)
+{
+	for (unsigned int i = 0; i < refs->nr; i++) {
+		if (!strcmp(refs->refs[i].metric_name, name))
+			return true;
+	}
+	return false;
+}
+
+static int window_refs__add(struct window_refs *refs, const char *name, char *expr)
+{
+	struct metric_ref *new = reallocarray(refs->refs, refs->nr + 1, sizeof(*new));
+
+	if (new) {
+		refs->refs = new;
+		new += refs->nr;
+		new->metric_expr = expr;
+		new->metric_name = strdup(name);
+		if (new->metric_name) {
+			refs->nr++;
+			return 0;
+		}
+	}
+	free(expr);
+	return -ENOMEM;
+}
+
 /**
  * window_group__delete - Free a group.
  * @group: The group, or NULL.
@@ -246,6 +294,7 @@ void window_group__delete(struct window_group *group)
 		free(metric->name);
 		free(metric->header);
 		free(metric->expr);
+		window_refs__delete(metric->refs);
 		if (metric->ctx)
 			expr__ctx_free(metric->ctx);
 		for (unsigned int j = 0; j < metric->nr_ids; j++)
@@ -333,17 +382,57 @@ static char *find_metric_expr(const char *name, double *factor)
 	return find.expr;
 }
 
-/* The caller frees the expression and the context, also after an error. */
-static int find_metric_ids(const char *name, char **expr, double *factor,
-			   struct expr_parse_ctx **ctx)
+/* Replace an ID that is a metric by those in its expression. Return 0 if there is none. */
+static int expr__replace_ref(struct expr_parse_ctx *ctx, struct window_refs *refs)
 {
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	hashmap__for_each_entry(ctx->ids, cur, bkt) {
+		double factor;
+		char *expr = find_metric_expr(cur->pkey, &factor), *name;
+		int ret = 0;
+
+		if (!expr)
+			continue;
+		name = strdup(cur->pkey);
+		if (!name) {
+			free(expr);
+			return -ENOMEM;
+		}
+		expr__del_id(ctx, name);
+		if (window_refs__has(refs, name)) {
+			free(expr);
+		} else {
+			ret = window_refs__add(refs, name, expr);
+			if (!ret)
+				ret = expr__find_ids(expr, NULL, ctx);
+		}
+		free(name);
+		return ret ?: 1;
+	}
+	return 0;
+}
+
+/* The caller frees what is returned, also after an error. */
+static int find_metric_ids(const char *name, char **expr, double *factor,
+			   struct window_refs **refs, struct expr_parse_ctx **ctx)
+{
+	int ret;
+
 	*expr = find_metric_expr(name, factor);
 	if (!*expr)
 		return -ENOENT;
 	*ctx = expr__ctx_new();
-	if (!*ctx)
+	*refs = zalloc(sizeof(**refs));
+	if (!*ctx || !*refs)
 		return -ENOMEM;
-	return expr__find_ids(*expr, NULL, *ctx) < 0 ? -EINVAL : 0;
+	if (expr__find_ids(*expr, NULL, *ctx) < 0)
+		return -EINVAL;
+	do {
+		ret = expr__replace_ref(*ctx, *refs);
+	} while (ret > 0);
+	return ret;
 }
 
 /*
@@ -372,7 +461,8 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	ret = find_metric_ids(metric->name, &metric->expr, &metric->factor, &metric->ctx);
+	ret = find_metric_ids(metric->name, &metric->expr, &metric->factor, &metric->refs,
+			      &metric->ctx);
 	if (ret)
 		return ret;
 
@@ -448,17 +538,25 @@ int window_group__add_metric(struct window_group *group, const char *name)
 	return metric->header ? 0 : -ENOMEM;
 }
 
+/* Tell if a list has a name. */
+static bool has_name(const char *list, const char *name, char separator)
+{
+	size_t len = strlen(name);
+
+	for (const char *pos = list; pos && (pos = strcasestr(pos, name)); pos += len) {
+		if ((pos == list || pos[-1] == separator) && (!pos[len] || pos[len] == separator))
+			return true;
+	}
+	return false;
+}
+
 /* Append an event to a list, unless it is in there, or cycles, which samples. */
 static int add_event(struct strbuf *events, const char *event)
 {
-	size_t len = strlen(event);
-
 	if (!strcasecmp(event, "cycles") || !strcasecmp(event, "cpu-cycles"))
 		return 0;
-	for (const char *pos = events->buf; (pos = strcasestr(pos, event)); pos += len) {
-		if ((pos == events->buf || pos[-1] == ',') && (!pos[len] || pos[len] == ','))
-			return 0;
-	}
+	if (has_name(events->buf, event, ','))
+		return 0;
 	return strbuf_addf(events, "%s%s", events->len ? "," : "", event);
 }
 
@@ -473,6 +571,7 @@ static int add_event(struct strbuf *events, const char *event)
 int window_metric__add_events(const char *name, struct strbuf *events)
 {
 	struct expr_parse_ctx *ctx = NULL;
+	struct window_refs *refs = NULL;
 	struct hashmap_entry *cur;
 	char *expr = NULL;
 	double factor;
@@ -488,7 +587,7 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	ret = find_metric_ids(name, &expr, &factor, &ctx);
+	ret = find_metric_ids(name, &expr, &factor, &refs, &ctx);
 	if (!ret) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
@@ -499,8 +598,66 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 	}
 	if (ctx)
 		expr__ctx_free(ctx);
+	window_refs__delete(refs);
 	free(expr);
 	return ret;
+}
+
+struct find_group {
+	const char	*group;
+	struct strbuf	*all;
+	int		ret;
+};
+
+static int find_group_fn(const struct pmu_metric *pm,
+			 const struct pmu_metrics_table *table __maybe_unused, void *data)
+{
+	struct find_group *find = data;
+
+	if (!pm->metric_name || !has_name(pm->metric_group, find->group, ';') ||
+	    has_name(find->all->buf, pm->metric_name, ','))
+		return 0;
+	find->ret = find->ret ?: strbuf_addf(find->all, "%s%s", find->all->len ? "," : "",
+					     pm->metric_name);
+	return 0;
+}
+
+/**
+ * window_metric__expand_groups - Replace groups of metrics by their metrics.
+ * @names: Of metrics and groups, separated by commas.
+ *
+ * Return: Names of metrics, each once, and those that are neither. To be freed. NULL if
+ * memory is short.
+ */
+char *window_metric__expand_groups(const char *names)
+{
+	char *list = strdup(names), *name, *tmp;
+	struct strbuf all = STRBUF_INIT;
+	int ret = list ? 0 : -ENOMEM;
+
+	for (name = list ? strtok_r(list, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		const struct pmu_metrics_table *tables[] = {
+			pmu_metrics_table__find(), pmu_metrics_table__default(),
+		};
+		struct find_group find = { .group = name, .all = &all };
+		size_t len = all.len;
+
+		for (size_t i = 0; i < ARRAY_SIZE(tables) && all.len == len; i++) {
+			if (tables[i])
+				pmu_metrics_table__for_each_metric(tables[i], find_group_fn,
+								   &find);
+		}
+		ret = find.ret;
+		if (!ret && all.len == len && !has_name(all.buf, name, ','))
+			ret = strbuf_addf(&all, "%s%s", all.len ? "," : "", name);
+	}
+	free(list);
+	if (ret) {
+		strbuf_release(&all);
+		return NULL;
+	}
+	return strbuf_detach(&all, NULL);
 }
 
 /**
@@ -820,6 +977,10 @@ static bool window_metric__compute(const struct window_metric *metric,
 		return false;
 	scale = cycles > 0 ? cycles / scale : 1;
 	expr__ctx_clear(metric->ctx);
+	for (unsigned int i = 0; i < metric->refs->nr; i++) {
+		if (expr__add_ref(metric->ctx, &metric->refs->refs[i]))
+			return false;
+	}
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		double count = window_group__event(group, sums, metric->id_events[i]);
 		char *id = strdup(metric->ids[i]);

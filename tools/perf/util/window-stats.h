@@ -11,6 +11,7 @@
 struct evsel;
 struct expr_parse_ctx;
 struct strbuf;
+struct window_refs;
 
 /* The rounds are dealt to so many groups, to estimate the error without each in turn. */
 #define WINDOW_GROUPS		32
@@ -67,6 +68,7 @@ enum window_metric_kind {
  * @divisor: Index in the group of the event to divide by.
  * @available: The group has all events.
  * @expr: An expression.
+ * @refs: Other metrics in it.
  * @ctx: To compute it.
  * @nr_ids: Number of its events.
  * @ids: Their names in the expression.
@@ -81,6 +83,7 @@ struct window_metric {
 	unsigned int		divisor;
 	bool			available;
 	char			*expr;
+	struct window_refs	*refs;
 	struct expr_parse_ctx	*ctx;
 	unsigned int		nr_ids;
 	char			**ids;
@@ -159,6 +162,7 @@ void window_group__count(struct window_group *group, const struct window *window
 const char *window_metric__names(void);
 int window_metric__add_events(const char *name, struct strbuf *events);
 const char *window_metric__default_names(void);
+char *window_metric__expand_groups(const char *names);
 
 void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
