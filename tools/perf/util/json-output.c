@@ -8,38 +8,26 @@
 #include "json-output.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 // Outputs a JSON-encoded string surrounded by quotes with characters escaped.
 void output_json_string(FILE *out, const char *s)
 {
+	// required escapes with special forms as per RFC 8259
+	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+
 	fputc('"', out);
-	if (!s)
-		goto out;
+	for (; s && *s; s++) {
+		const char *found = strchr(special, *s);
 
-	while (*s) {
-		switch (*s) {
-
-		// required escapes with special forms as per RFC 8259
-		case '"':  fputs("\\\"", out); break;
-		case '\\': fputs("\\\\", out); break;
-		case '\b': fputs("\\b", out);  break;
-		case '\f': fputs("\\f", out);  break;
-		case '\n': fputs("\\n", out);  break;
-		case '\r': fputs("\\r", out);  break;
-		case '\t': fputs("\\t", out);  break;
-
-		default:
-			// all other control characters must be escaped by hex code
-			if ((unsigned char)*s <= 0x1f)
-				fprintf(out, "\\u%04x", *s);
-			else
-				fputc(*s, out);
-			break;
-		}
-
-		++s;
+		// all other control characters must be escaped by hex code
+		if (found)
+			fprintf(out, "\\%c", letters[found - special]);
+		else if ((unsigned char)*s <= 0x1f)
+			fprintf(out, "\\u%04x", *s);
+		else
+			fputc(*s, out);
 	}
-out:
 	fputc('"', out);
 }
 
@@ -68,8 +56,8 @@ void output_json_format(FILE *out, bool comma, int depth, const char *format, ..
 }
 
 // Outputs a JSON key-value pair where the value is a string.
-void output_json_key_string(FILE *out, bool comma, int depth,
-		const char *key, const char *value)
+void output_json_key_string(FILE *out, bool comma, int depth, const char *key,
+			    const char *value)
 {
 	output_json_delimiters(out, comma, depth);
 	output_json_string(out, key);
@@ -78,8 +66,8 @@ void output_json_key_string(FILE *out, bool comma, int depth,
 }
 
 // Outputs a JSON key-value pair where the value is a printf format string.
-void output_json_key_format(FILE *out, bool comma, int depth,
-		const char *key, const char *format, ...)
+void output_json_key_format(FILE *out, bool comma, int depth, const char *key,
+			    const char *format, ...)
 {
 	va_list args;
 
