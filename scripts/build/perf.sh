@@ -27,6 +27,9 @@ without=(NO_LIBPYTHON NO_LIBPERL NO_LIBLLVM NO_JVMTI NO_SLANG NO_LIBDEBUGINFOD
 build()
 {
 	mkdir -p "$out"
+	# Make does not see that there are others.
+	[ "$(cat "$out/jevents" 2> /dev/null)" = "${jevents[*]}" ] || rm -rf "$out/pmu-events"
+	echo "${jevents[*]}" > "$out/jevents"
 	# All paths are absolute here: let ccache find the objects of another tree.
 	export CCACHE_BASEDIR=$tree
 	PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$libraries \
