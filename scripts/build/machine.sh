@@ -5,8 +5,9 @@
 # Build what the test MACHINE needs to run LIST: its emulator, its kernel, and
 # the initramfs build/initramfs/NAME.cpio. Prints their paths, a line each.
 #
-# On the machine, perf is in the path and the selftests are in /selftests, both
-# always from the tree with the series: an old kernel has to cope with them.
+# On the machine, perf is in the path, the selftests are in /selftests and libperf's
+# tests in /libperf, all from the tree with the series: an old kernel has to cope
+# with them.
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/machines.sh"
 
@@ -36,6 +37,10 @@ files=("$selftests=selftests" "$TOP/machines/guest=guest"
 if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
 	perf=$("$TOP/scripts/build/perf.sh" "$arch")
 	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests")
+fi
+if grep -qE '/libperf(\.sh|/)' "$list"; then
+	libperf=$("$TOP/scripts/build/libperf.sh" "$arch")
+	files+=("$libperf=libperf")
 fi
 # A Python for what is in Python.
 if grep -qE '/perf-tests/(attr|report_json)\.sh' "$list"; then

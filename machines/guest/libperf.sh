@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: libperf.sh [BUBBLE]
+#
+# libperf's own tests of events and of TopDown, the errors of perf_topdown__new() with other
+# PMUs in sysfs than there are, and on a machine whose PMU "cpu" has metrics and whose taken
+# branches cost BUBBLE cycles, the examples, compared with what perf stat counts. KTAP.
+. "$(dirname "$0")/ktap.sh"
+devices=/sys/bus/event_source/devices
+stub=/tmp/devices
+
+# Run COMMAND with the directory $stub as PMUs.
+with_stub()			# COMMAND...
+{
+	mount -o bind "$stub" "$devices"
+	"$@"
+	umount "$devices"
+}
+
+is()				# NAME GOT WANTED
+{
+	[ "$2" = "$3" ] || echo "# $2, not $3"
+	[ "$2" = "$3" ]
+	result $? "$1"
+}
+
+# Compare the percentages in the first lines of a file with others. They may be wrong by 1,
+# and by what the last line tells.
+near()				# NAME FILE PERCENTAGE...
+{
+	local name=$1 error
+
+	error=$(sed -n 's/.* each +- \(.*\) %/\1/p' "$2")
+	paste <(head -n 4 "$2") <(printf '%s\n' "${@:3}") | awk -v name="$name" -v error="${error:-0}" '
+		/%/ {
+			printf "# %s: %s %%, by hand %.1f, +- %.1f\n", name, $1, $NF, error
+			bad += $1 - $NF > 1 + error || $NF - $1 > 1 + error
+			nr++
+		}
+		END { exit nr != 4 || bad }'
+	result $? "$name"
+}
+
+plan 9
+# Of Arm's PMU; others have another file.
+[ ! -e /proc/sys/kernel/perf_user_access ] || echo 1 > /proc/sys/kernel/perf_user_access
+/libperf/tests -v evsel
+result $? evsel
+/libperf/tests -v topdown | tee /tmp/topdown.log
+result "${PIPESTATUS[0]}" topdown
+
+mkdir "$stub"
+is 'no PMU' "$(with_stub /libperf/topdown-truth)" 'No such file or directory'
+# A PMU that is not for everybody, who can look for it.
+chmod 755 /
+mkdir -p "$stub/cpu/events"
+cat "$devices/kprobe/type" > "$stub/cpu/type"
+echo event=0x00,umask=0x4 > "$stub/cpu/events/slots"
+for metric in retiring bad-spec fe-bound be-bound; do
+	echo event=0x00,umask=0x80 > "$stub/cpu/events/topdown-$metric"
+done
+is 'no permission' "$(with_stub /libperf/topdown-truth 65534)" 'Permission denied'
+
+# The events of Arm, from those that there are: an instruction is a cycle.
+if [ -e "$devices/armv8_cortex_a57" ] || [ -e "$devices/armv8_pmuv3" ] ||
+	[ -e "$devices/armv8_pmuv3_0" ]; then
+	rm -rf "$stub"
+	pmu=$(cd "$devices" && echo armv8*)
+	mkdir -p "$stub/$pmu/events" "$stub/$pmu/caps"
+	cat "$devices/$pmu/type" > "$stub/$pmu/type"
+	event() { echo "event=$2" > "$stub/$pmu/events/$1"; }
+	event cpu_cycles 0x0011
+	event op_retired 0x0008
+	event op_spec 0x0008
+	event stall_slot 0x0008
+	event stall_slot_frontend 0x0011
+	event stall_slot_backend 0x0000
+	echo 0x00000004 > "$stub/$pmu/caps/slots"
+	with_stub /libperf/topdown 100000 > /tmp/topdown.out
+	near 'user access' /tmp/topdown.out 75 0 25 0
+	echo 0 > /proc/sys/kernel/perf_user_access
+	with_stub /libperf/topdown 100000 > /tmp/topdown.out
+	near 'system calls' /tmp/topdown.out 75 0 25 0
+	echo 0x00000000 > "$stub/$pmu/caps/slots"
+	is 'no slots' "$(with_stub /libperf/topdown-truth)" 'No such file or directory'
+else
+	for name in 'user access' 'system calls' 'no slots'; do
+		result 0 "$name # SKIP no PMU of Arm"
+	done
+fi
+
+# The same loop in both.
+for program in topdown topdown-rdpmc; do
+	if [ ! -e "$devices/cpu/events/slots" ]; then
+		result 0 "$program # SKIP no metrics"
+		continue
+	fi
+	# Cycles, instructions, those that divisions take longer, taken branches.
+	perf stat -x, -o /tmp/topdown.stat -e '{cycles:u,instructions:u,r0914:u,r20c4:u}' \
+		"/libperf/$program" 1000000 > /tmp/topdown.out
+	mapfile -t truth < <(awk -F, -v bubble="${1:-0}" '$1 ~ /^[0-9]/ { c[++nr] = $1 }
+		END { printf "%f\n0\n%f\n%f\n", 100 * c[2] / c[1], 100 * bubble * c[4] / c[1],
+				100 * c[3] / c[1] }' /tmp/topdown.stat)
+	near "$program" /tmp/topdown.out "${truth[@]}"
+done
+exit "$failed"
