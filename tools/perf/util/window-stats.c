@@ -977,7 +977,7 @@ static bool window_metric__compute(const struct window_metric *metric,
 		return false;
 	scale = cycles > 0 ? cycles / scale : 1;
 	expr__ctx_clear(metric->ctx);
-	for (unsigned int i = 0; i < metric->refs->nr; i++) {
+	for (unsigned int i = 0; metric->refs && i < metric->refs->nr; i++) {
 		if (expr__add_ref(metric->ctx, &metric->refs->refs[i]))
 			return false;
 	}
