@@ -88,6 +88,8 @@ for percent in 25 0; do
 	for period in 1000000 1000 300 999700,$window 1999700,$window; do
 		: > /tmp/errors
 		for ((i = 0; i < recordings; i++)); do
+			# perf record would keep it, and the space is small.
+			rm -f "$data"
 			headline_program=yes perf record -q -o "$data" \
 				-e "{cycles/period=$period/,instructions}:uS" \
 				"$0" "$recordings" "$rounds" > /dev/null 2>&1
@@ -133,7 +135,8 @@ for of in '0 999700' '25 1999700'; do
 	percent=${of% *} period=${of#* },alt-period=300
 	smaller=$(($(field "$percent" 300 4) / $(field "$percent" "$period" 4)))
 	echo "# at $percent %: $period has $smaller times less data than 300"
-	[ "$smaller" -ge 62 ] && awk -v a="$(field "$percent" "$period" 9)" \
+	# Not if there was no space for the other.
+	[ "$smaller" -ge 62 ] && [ "$(field "$percent" 300 5)" -gt 0 ] && awk -v a="$(field "$percent" "$period" 9)" \
 		-v b="$(field "$percent" 300 9)" 'BEGIN { exit !(a <= b) }'
 	result $? "$percent %: at least 62 times less data, and no larger error"
 	awk -v slow="$(field "$percent" "$period" 7)" 'BEGIN { exit !(slow <= 1.2) }'
