@@ -24,6 +24,9 @@
 #                confidence intervals have it
 # make speed     print the time and memory of perf report with windows, without, and of
 #                the base, for a recording of SAMPLES= (2000000)
+# make page      write build/results/page/page.html, what perf fnstat report --html makes of
+#                a recording from x86_64-stalls (or with REPORT=FILE of this JSON), check
+#                it in Chromium, and take a screenshot
 # make drivers   print which drivers ran the tests, from the last results
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
@@ -111,6 +114,9 @@ truth:
 speed:
 	@scripts/speed.sh $(SAMPLES)
 
+page:
+	@scripts/page.sh $(REPORT)
+
 drivers:
 	@scripts/drivers.sh
 
@@ -149,5 +155,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost throttled truth speed drivers qemu bisect \
+.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers qemu bisect \
 	import export check mail lint cache clean-cache clean

@@ -43,10 +43,13 @@ if grep -qE '/libperf(\.sh|/)' "$list"; then
 	files+=("$libperf=libperf")
 fi
 # A Python for what is in Python.
-if grep -qE '/perf-tests/(attr|report_json)\.sh' "$list"; then
+if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
 	libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
 	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
 		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
+	# Where the perf tests look for it: as in tools/perf.
+	script=$LINUX/tools/perf/scripts/python/fnstat-html.py
+	[ ! -e "$script" ] || files+=("$script=scripts/python/fnstat-html.py")
 	for file in "$libraries"/usr/lib/*/libsqlite3.so.0*; do
 		files+=("$file=${file#"$libraries/"}")
 	done

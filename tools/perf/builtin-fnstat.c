@@ -14,8 +14,11 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <subcmd/exec-cmd.h>
 #include <subcmd/parse-options.h>
+#include <subcmd/run-command.h>
 
+#include "util/callchain.h"
 #include "util/debug.h"
 #include "util/evlist.h"
 #include "util/evsel.h"
@@ -395,8 +398,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (ret)
 		goto out;
 	parse_options(args.nr_own, args.own, options, usage, 0);
-	if (rec.counters && !*rec.counters) {
-		pr_err("fnstat: no counters\n");
+	if ((rec.counters && !*rec.counters) || (rec.metrics && !*rec.metrics)) {
+		pr_err("fnstat: the list of %s is empty\n", rec.metrics ? "metrics" : "counters");
 		ret = -EINVAL;
 		goto out;
 	}
@@ -436,20 +439,69 @@ out:
 	return ret;
 }
 
+/* Let fnstat-html.py make a page of the JSON that perf report writes. */
+static int fnstat__report_html(const char *file, int argc, const char **argv)
+{
+	char *exec_path = get_argv_exec_path(), *path = NULL;
+	const char *script_argv[] = { "python3", NULL, "-o", file, "-", NULL };
+	struct child_process script = { .argv = script_argv, .in = -1 };
+	int ret, stdout_fd = -1;
+
+	if (!exec_path || asprintf(&path, "%s/scripts/python/fnstat-html.py", exec_path) < 0) {
+		free(exec_path);
+		return -ENOMEM;
+	}
+	free(exec_path);
+	script_argv[1] = path;
+	ret = access(path, R_OK) ? -errno : 0;
+	if (ret) {
+		pr_err("fnstat: no %s\n", path);
+		goto out;
+	}
+	ret = start_command(&script);
+	if (ret) {
+		pr_err("fnstat: cannot run python3\n");
+		goto out;
+	}
+	/* The page is written when all of the report is there. */
+	fflush(stdout);
+	stdout_fd = dup(STDOUT_FILENO);
+	dup2(script.in, STDOUT_FILENO);
+	close(script.in);
+	/* Rare call chains too: those of a function have to add up to its time. */
+	callchain_param.min_percent = 0;
+	ret = cmd_report(argc, argv);
+	fflush(stdout);
+	dup2(stdout_fd, STDOUT_FILENO);
+	close(stdout_fd);
+	ret = finish_command(&script) ?: ret;
+out:
+	free(path);
+	return ret;
+}
+
 /* Perf report parses all other options, and knows which take the next argument. */
 static int cmd_fnstat_report(int argc, const char **argv)
 {
 	static const char * const preset[] = { "report", "--windows", "--sort", "sym" };
-	const char **rep_argv;
+	const char **rep_argv, *html = NULL;
 	int nr = 0, ret;
 
 	/* An option with its value can become two arguments. */
-	rep_argv = calloc(ARRAY_SIZE(preset) + 2 * argc + 1, sizeof(*rep_argv));
+	rep_argv = calloc(ARRAY_SIZE(preset) + 2 * argc + 3, sizeof(*rep_argv));
 	if (!rep_argv)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(preset); i++)
 		rep_argv[nr++] = preset[i];
 	for (int i = 1; i < argc; i++) {
+		if (strstarts(argv[i], "--html=")) {
+			html = argv[i] + strlen("--html=");
+			continue;
+		}
+		if (!strcmp(argv[i], "--html") && i + 1 < argc) {
+			html = argv[++i];
+			continue;
+		}
 		/* Those that mean something else there. */
 		if (strstarts(argv[i], "-M"))
 			rep_argv[nr++] = "--metrics";
@@ -460,7 +512,13 @@ static int cmd_fnstat_report(int argc, const char **argv)
 		if ((strstarts(argv[i], "-M") || strstarts(argv[i], "-x")) && argv[i][2])
 			rep_argv[nr++] = argv[i] + 2;
 	}
-	ret = cmd_report(nr, rep_argv);
+	if (html) {
+		rep_argv[nr++] = "--json";
+		rep_argv[nr++] = "--children";
+		ret = fnstat__report_html(html, nr, rep_argv);
+	} else {
+		ret = cmd_report(nr, rep_argv);
+	}
 	free(rep_argv);
 	return ret;
 }

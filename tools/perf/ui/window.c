@@ -73,7 +73,8 @@ static unsigned int hists__nr_counts(const struct hists *hists)
 }
 
 /* Look up what the samples of other events of the group say of the entry. */
-static bool hist_entry__samples(struct hist_entry *he, struct window_samples *samples)
+static bool __hist_entry__samples(struct hist_entry *he, bool children,
+				  struct window_samples *samples)
 {
 	const struct window_group *group = he->hists->window_group;
 	bool found = false;
@@ -88,7 +89,7 @@ static bool hist_entry__samples(struct hist_entry *he, struct window_samples *sa
 
 		if (!same || !hists->stats.total_period)
 			continue;
-		stat = symbol_conf.cumulate_callchain ? same->stat_acc : &same->stat;
+		stat = children ? same->stat_acc : &same->stat;
 		samples[i].share = (double)stat->period / hists->stats.total_period;
 		samples[i].nr = stat->nr_events;
 		found = true;
@@ -96,18 +97,30 @@ static bool hist_entry__samples(struct hist_entry *he, struct window_samples *sa
 	return found;
 }
 
+static bool hist_entry__samples(struct hist_entry *he, struct window_samples *samples)
+{
+	return __hist_entry__samples(he, symbol_conf.cumulate_callchain, samples);
+}
+
+static enum window_quality __hist_entry__best_estimate(struct hist_entry *he, bool children,
+						       unsigned int metric,
+						       struct window_estimate *estimate)
+{
+	const struct window_group *group = he->hists->window_group;
+	struct window_samples samples[hists__nr_counts(he->hists)];
+	bool found;
+
+	if (!he->windows || !group || metric >= group->nr_metrics)
+		return WINDOW_ESTIMATE_NONE;
+	found = __hist_entry__samples(he, children, samples);
+	return window_stats__best_estimate(&he->windows[children], group, metric,
+					   found ? samples : NULL, estimate);
+}
+
 static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsigned int metric,
 						     struct window_estimate *estimate)
 {
-	const struct window_stats *stats = hist_entry__shown_windows(he);
-	const struct window_group *group = he->hists->window_group;
-	struct window_samples samples[hists__nr_counts(he->hists)];
-
-	if (!stats || !group || metric >= group->nr_metrics)
-		return WINDOW_ESTIMATE_NONE;
-	return window_stats__best_estimate(stats, group, metric,
-					   hist_entry__samples(he, samples) ? samples : NULL,
-					   estimate);
+	return __hist_entry__best_estimate(he, symbol_conf.cumulate_callchain, metric, estimate);
 }
 
 static const char * const estimate_marks[] = {
@@ -619,8 +632,6 @@ static void fprintf_number(FILE *fp, const char *name, double value)
  * @children: With those of its children.
  * @depth: Of the members.
  * @fp: Where to write.
- *
- * The metrics are those of the columns: with children if these are shown.
  */
 void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int depth, FILE *fp)
 {
@@ -633,13 +644,12 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 	output_json_key_format(fp, true, depth, "windows", "{");
 	window_stats__fprintf_json(&he->windows[children], group, depth + 1, fp);
 	output_json_format(fp, false, depth, "}");
-	if (children != symbol_conf.cumulate_callchain)
-		return;
 
 	output_json_key_format(fp, true, depth, "metrics", "{");
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		struct window_estimate estimate;
-		enum window_quality quality = hist_entry__best_estimate(he, i, &estimate);
+		enum window_quality quality = __hist_entry__best_estimate(he, children, i,
+									  &estimate);
 
 		if (quality == WINDOW_ESTIMATE_NONE)
 			continue;

@@ -657,7 +657,7 @@ char *window_metric__expand_groups(const char *names)
 		strbuf_release(&all);
 		return NULL;
 	}
-	return strbuf_detach(&all, NULL);
+	return strbuf_detach(&all, NULL) ?: strdup("");
 }
 
 /**

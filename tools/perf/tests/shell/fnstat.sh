@@ -267,7 +267,7 @@ test_diff_self() {
 		return
 	fi
 	all=$(timeout 60 perf report --windows -F metric:cpi,windows -s dso -d perf -q -t , \
-		-i "${data}" 2> "${log}" | awk -F , '/^ *[0-9]/ { print $1; exit }')
+		-i "${data}" 2> "${log}" | awk -F ' *, *| +$' '/^ *[0-9]/ { print $1; exit }')
 	if perf diff -c metric:cpi --sort sym -t , "${data}" "${data}" 2> "${log}" |
 		awk -F ' *, *' '/fnmix_/ { nr += $2 ~ /^[0-9]/; if ($2 != $3) { print; bad = 1 } }
 			END { exit bad || nr < 5 }' &&
@@ -293,8 +293,8 @@ then
 		"{${sampler},${second}}:uS,{${sampler},${second},page-faults}:uS"
 
 	# The events of this metric have the name of their PMU.
-	if perf fnstat record -c 20011 -w 0 -M cs_per_second -o "${data}" true \
-		> /dev/null 2> "${log}" &&
+	if perf fnstat record -c 20011 -w 0 -M cs_per_second -o "${data}" \
+		perf test -w fnmix 100 > /dev/null 2> "${log}" &&
 	   perf fnstat report -M cs_per_second -i "${data}" 2> "${log}" |
 		grep -q "^# Overhead .*cs_per_second"
 	then

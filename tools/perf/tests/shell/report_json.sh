@@ -19,11 +19,11 @@ data=${testdir}/perf.data
 # record EVENTS: record processes on all CPUs
 record() {
 	run_logged perf record -a -g -o "${data}" -e "$1" sh -c '
-		perf test -w fnmix 300 & perf test -w fnmix 600 & perf test -w fnmix 900; wait'
+		perf test -w fnmix 100 & perf test -w fnmix 200 & perf test -w fnmix 300; wait'
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
-if ! record '{cycles/period=20011/,instructions}:uS' ||
+if ! record '{cycles/period=5003/,instructions}:uS' ||
    perf evlist -v -i "${data}" | grep -q "PERF_COUNT_SW_.*_CLOCK"
 then
 	if ! record '{cpu-clock/period=100000/,page-faults}:uS'
@@ -115,6 +115,7 @@ def is_child_sum(report):
 	entries = [entry for entry in event["entries"] if "windows" in entry]
 	for entry in entries:
 		assert entry["children"]["windows"]["rounds"] >= entry["windows"]["rounds"]
+		assert "metrics" in entry and "metrics" in entry["children"]
 	return sum(entry["windows"]["rounds"] for entry in entries) == all["rounds"] and \
 		sum(entry["windows"]["used"] for entry in entries) == all["used"] and \
 		calls(entries, "fnmix") > 0.9 * sum(entry["windows"]["rounds"] for entry in entries
