@@ -254,8 +254,8 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 {
 	double cost;
 
-	if (rec->window == DEFAULT && can_count("/period=999700,alt-period=300/", "", rec->kernel) &&
-	    !can_count("", "", rec->kernel)) {
+	if (rec->window == DEFAULT && !can_count("", "", rec->kernel) &&
+	    can_count("/period=999700,alt-period=300/", "", rec->kernel)) {
 		rec->window = 0;
 		if (!rec->freq)
 			rec->period = min_t(u64, rec->period, PLAIN_PERIOD);

@@ -168,7 +168,8 @@ test_events() {
 		fail "${what}"
 	fi
 }
-test_events "Long intervals are jittered" "cycles/period=999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]"
+test_events "Long intervals are jittered" \
+	"cycles/period=999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]"
 test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000

@@ -40,7 +40,8 @@ entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, "?" if i
 # What main calls, which its own samples must not be taken for.
 entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
 report = {"version": 1, "host": "<host>", "lost_samples": 7, "events": [
-	{"event": "cycles/period=100/", "samples": 100, "period": 10000, "callchain_order": "caller",
+	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
+	 "callchain_order": "caller",
 	 "windows": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
 		     "sampler": 0, "length": 300, "slope": False,
 		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 50,
@@ -122,12 +123,14 @@ END
 	fi
 }
 
-check_page "Rows" 'len(page.rows) == 8 and [row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
+check_page "Rows" 'len(page.rows) == 8 and \
+	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
 check_page "Values" 'children[0][:4] == ["main", "50", "1.50", "100.00"] and own[1][2] == "3.50?"'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
 check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'
-check_page "Nothing to load" 'page.sources == ["data:,"] and "http:" not in text and "https:" not in text'
+check_page "Nothing to load" 'page.sources == ["data:,"] and \
+	"http:" not in text and "https:" not in text'
 
 for bad in no-json list version no-events nan damaged deep missing
 do
