@@ -1,46 +1,71 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: fnstat-topdown.sh
+# usage: fnstat-topdown.sh [GROUP [CPU PMU]]
 #
-# Do windows tell why a function is slow? The TopDown fractions that perf fnstat prints of
-# each function of the workload, and those that perf stat counts of the function alone, less
-# what the program does to start up. topdown.sh compares the latter with the model of the
-# CPU. For machines with pmu-stalls=on. KTAP.
+# Do windows tell why a function is slow? The metrics of GROUP (default: TopdownL1) that
+# perf fnstat prints of each function of the workload, and those that perf stat prints of
+# the function alone, while it is running. topdown.sh compares what the latter counts with
+# the model of the CPU. On a hybrid machine, those of PMU, on its CPU. For machines with
+# pmu-stalls=on. KTAP.
 . "$(dirname "$0")/ktap.sh"
+metrics=${1:-TopdownL1}
+run=(env) stat=(perf stat) pmu=cpu
+if [ -n "${2:-}" ]; then
+	run=(taskset -c "$2")
+	pmu=$3
+	stat+=(--cputype "${3#cpu_}")
+fi
 data=/tmp/topdown.data
-metrics=tma_retiring,tma_bad_speculation,tma_frontend_bound,tma_backend_bound
-group='{slots,topdown-retiring,topdown-bad-spec,topdown-fe-bound,topdown-be-bound}:u'
 export PAGER=cat
 
-counts()		# ROUNDS FUNCTION
+# A line "METRIC PERCENT" for each metric of a function.
+alone()			# FUNCTION
 {
-	perf stat -x, -e "$group" -o /tmp/stat perf test -w fnmix "$1" "$2" 8
-	awk -F, '$1 ~ /^[0-9]/ { printf "%s ", $1 }' /tmp/stat
+	local pid
+
+	"${run[@]}" perf test -w fnmix 1000000 "$1" 8 &
+	pid=$!
+	# It starts up, which is something else.
+	sleep 0.3
+	"${stat[@]}" -x, -M "$metrics" -o /tmp/stat -p $pid sleep 0.3
+	kill $pid
+	wait $pid || true
+	awk -F, '$NF ~ /^%  [a-z]/ { split($NF, name, " "); print name[2], $(NF - 1) }' /tmp/stat
 }
 
 plan 8
-perf fnstat record -q -M TopdownL1 -c 39700 -o "$data" perf test -w fnmix 500 all 8 \
-	> /tmp/log 2>&1
-perf fnstat report -i "$data" --no-inline -q -t '|' -F "metric:${metrics//,/,metric:},sym" \
-	> /tmp/table 2>> /tmp/log
-[ -s /tmp/table ]
-result $? 'perf fnstat record -M TopdownL1' || cat /tmp/log
+"${run[@]}" perf fnstat record -q -M "$metrics" -c 19700 -o "$data" \
+	perf test -w fnmix 500 all 8 > /tmp/log 2>&1
+# There is a table for each PMU.
+perf fnstat report -i "$data" --no-inline -t '|' -M "$metrics" 2>> /tmp/log |
+awk -v pmu="$pmu" '/^# Samples/ { other = pmu != "cpu" && $0 !~ pmu } !other' > /tmp/table
+grep -q fnmix_nops /tmp/table
+result $? "perf fnstat record -M $metrics" || cat /tmp/log /tmp/table
 for function in nops convert int_div fp_div barrier mispredict cache_miss; do
-	echo "$(grep "fnmix_$function " /tmp/table || grep "fnmix_$function\$" /tmp/table)|$(
-		counts 100 "$function")|$(counts 600 "$function")" |
-	awk -F '|' -v name="$function" '{
-		split($6, less, " "); split($7, all, " ")
-		split("retiring bad-spec fe-bound be-bound", metric, " ")
-		bad = 0
-		printf "# %s:", name
-		for (i = 1; i <= 4; i++) {
-			want = 100 * (all[i + 1] - less[i + 1]) / (all[1] - less[1])
-			printf " %s %.1f (%.1f)", metric[i], $i, want
-			bad += $i - want > 2 || want - $i > 2 || $i == "-"
+	# Metrics that cannot be counted together are in several tables.
+	alone "$function" | awk -F ' *[|] *' -v name="$function" '
+		NR == FNR { split($0, v, " "); want[v[1]] = v[2]; n++; next }
+		/^# Overhead/ {
+			split("", column)
+			for (i = 1; i <= NF; i++)
+				column[$i] = i
 		}
-		printf " %%\n"
-		exit bad != 0
-	}'
+		$NF ~ ("fnmix_" name " *$") {
+			for (metric in want) {
+				if (metric in column)
+					have[metric] = $column[metric]
+			}
+		}
+		END {
+			for (metric in want) {
+				value = have[metric]
+				printf "# %s: %s %.1f (%s)\n", name, metric, value, want[metric]
+				if (value !~ /^-?[0-9]/ || value - want[metric] > 2 ||
+				    want[metric] - value > 2)
+					bad = 1
+			}
+			exit bad || n < 4
+		}' - /tmp/table
 	result $? "$function"
 done
 exit "$failed"

@@ -20,15 +20,12 @@
 
 #include "util/callchain.h"
 #include "util/debug.h"
-#include "util/evlist.h"
-#include "util/evsel.h"
-#include "util/tool_pmu.h"
-#include "util/parse-events.h"
+#include "util/pmu.h"
+#include "util/pmus.h"
 #include "util/record.h"
 #include "util/strbuf.h"
-#include "util/strlist.h"
-#include "util/target.h"
 #include "util/window-cost.h"
+#include "util/window-record.h"
 #include "util/window-stats.h"
 
 /* The arguments of a command that an own option takes, and the others. */
@@ -113,119 +110,14 @@ static void free_args(struct fnstat_args *args)
 	free(args->others);
 }
 
-/* Metrics of TopDown are counted by the group that this event leads. */
-static bool is_slots(const char *event)
+/* Tell if the CPU can count cycles with terms, or return an error. */
+static int can_count_cycles(const char *terms, bool kernel)
 {
-	return !strcasecmp(event, "slots") || !strcasecmp(event, "topdown.slots");
-}
+	struct strbuf event = STRBUF_INIT;
+	int ret = strbuf_addf(&event, "cycles%s%s", terms, kernel ? "" : *terms ? "u" : ":u") ?:
+		  window_record__can_open(event.buf);
 
-/* Append a group of cycles, with windows, and other events. */
-static int fnstat__add_group(struct strbuf *events, const char *cycles, const char *counters,
-			     const char *insns, const char *modifiers)
-{
-	char *list = strdup(counters), *event, *tmp;
-	int ret = list ? 0 : -ENOMEM;
-	const char *slots = "";
-
-	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event;
-	     event = strtok_r(NULL, ",", &tmp)) {
-		if (is_slots(event))
-			slots = "slots,";
-	}
-	ret = ret ?: strbuf_addf(events, "%s{%s%s", events->len ? "," : "", slots, cycles);
-	if (list)
-		strcpy(list, counters);
-	for (event = list ? strtok_r(list, ",", &tmp) : NULL; event && !ret;
-	     event = strtok_r(NULL, ",", &tmp)) {
-		if (!is_slots(event))
-			ret = strbuf_addf(events, ",%s%s", event,
-					  strcmp(event, "instructions") ? "" : insns);
-	}
-	free(list);
-	return ret ?: strbuf_addf(events, "}%s", modifiers);
-}
-
-/* Tell if the CPU can count these events with "cycles" and terms, or return an error. */
-static int can_count(const char *terms, const char *events, bool kernel)
-{
-	struct strbuf str = STRBUF_INIT, cycles = STRBUF_INIT;
-	char tid[16];
-	struct record_opts opts = { .target = { .tid = tid }, };
-	struct evlist *evlist = evlist__new();
-	struct parse_events_error err;
-	int ret = -ENOMEM;
-
-	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
-	parse_events_error__init(&err);
-	if (evlist && !strbuf_addf(&cycles, "cycles%s", terms) &&
-	    !fnstat__add_group(&str, cycles.buf, events, "", kernel ? "" : ":u") &&
-	    !__parse_events(evlist, str.buf, /*pmu_filter=*/NULL,
-				      /*cputype_filter=*/false, &err, /*fake_pmu=*/false,
-				      /*warn_if_reordered=*/false, /*fake_tp=*/false) &&
-	    !evlist__create_maps(evlist, &opts.target)) {
-		struct evsel *evsel;
-
-		if (*terms)
-			evlist__config(evlist, &opts, /*callchain=*/NULL);
-		ret = evlist__open(evlist);
-		if (!ret)
-			evlist__close(evlist);
-		/* Only perf stat counts duration_time and others that the kernel does not. */
-		evlist__for_each_entry(evlist, evsel) {
-			if (evsel__is_tool(evsel))
-				ret = -ENOENT;
-		}
-	}
-	parse_events_error__exit(&err);
-	evlist__put(evlist);
-	strbuf_release(&cycles);
-	strbuf_release(&str);
-	return ret;
-}
-
-/*
- * Make lists of the events of metrics that can be counted together with cycles: one, or
- * more if there are not enough counters. A metric that cannot be counted is left out.
- */
-static int fnstat__add_groups(struct strlist *groups, const char *metrics, bool kernel)
-{
-	char *names = window_metric__expand_groups(metrics), *name, *tmp;
-	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
-	struct strbuf left_out = STRBUF_INIT;
-	int ret = names ? 0 : -ENOMEM;
-
-	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
-	     name = strtok_r(NULL, ", ", &tmp)) {
-		strbuf_setlen(&one, 0);
-		strbuf_setlen(&all, 0);
-		ret = strbuf_add(&all, group.buf, group.len);
-		ret = ret ?: window_metric__add_events(name, &all) ?:
-			     window_metric__add_events(name, &one);
-		if (ret == -ENOENT) {
-			pr_err("Unknown metric '%s', see perf list, or use one of: %s.\n", name,
-			       window_metric__names());
-		} else if (ret == -EINVAL) {
-			pr_err("The expression of metric '%s' is wrong.\n", name);
-		} else if (!ret && !can_count("", all.buf, kernel)) {
-			strbuf_setlen(&group, 0);
-			ret = strbuf_add(&group, all.buf, all.len);
-		} else if (!ret && group.len && !can_count("", one.buf, kernel)) {
-			ret = strlist__add(groups, group.buf);
-			strbuf_setlen(&group, 0);
-			ret = ret ?: strbuf_add(&group, one.buf, one.len);
-		} else if (!ret) {
-			ret = strbuf_addf(&left_out, "%s%s", left_out.len ? ", " : "", name);
-		}
-	}
-	if (!ret && group.len)
-		ret = strlist__add(groups, group.buf);
-	if (!ret && left_out.len)
-		pr_info("fnstat: left out, their events cannot be counted: %s\n", left_out.buf);
-	strbuf_release(&left_out);
-	strbuf_release(&one);
-	strbuf_release(&all);
-	strbuf_release(&group);
-	free(names);
+	strbuf_release(&event);
 	return ret;
 }
 
@@ -247,6 +139,7 @@ struct fnstat_record {
 	const char	*counters;
 	bool		kernel;
 	bool		sample_insns;
+	bool		returns;
 };
 
 /* Choose the lengths of windows that the user has not. */
@@ -254,8 +147,8 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 {
 	double cost;
 
-	if (rec->window == DEFAULT && !can_count("", "", rec->kernel) &&
-	    can_count("/period=999700,alt-period=300/", "", rec->kernel)) {
+	if (rec->window == DEFAULT && !can_count_cycles("", rec->kernel) &&
+	    can_count_cycles("/period=999700,alt-period=300/", rec->kernel)) {
 		rec->window = 0;
 		if (!rec->freq)
 			rec->period = min_t(u64, rec->period, PLAIN_PERIOD);
@@ -292,16 +185,16 @@ static int fnstat__add_terms(const struct fnstat_record *rec, bool windows, stru
 	int ret;
 
 	if (rec->freq)
-		ret = strbuf_addf(terms, "/freq=%" PRIu64, rec->freq);
+		ret = strbuf_addf(terms, "freq=%" PRIu64, rec->freq);
 	else
-		ret = strbuf_addf(terms, "/period=%" PRIu64, rec->period);
+		ret = strbuf_addf(terms, "period=%" PRIu64, rec->period);
 	if (!ret && windows && rec->window)
 		ret = strbuf_addf(terms, ",alt-period=%" PRIu64, rec->window);
 	if (!ret && rec->jitter)
 		ret = strbuf_addf(terms, ",period-jitter=%" PRIu64, rec->jitter);
 	if (!ret && windows && rec->window && rec->window_jitter)
 		ret = strbuf_addf(terms, ",alt-period-jitter=%" PRIu64, rec->window_jitter);
-	return ret ?: strbuf_addstr(terms, "/");
+	return ret;
 }
 
 /* Without cycles there is no metric, but the time of functions. */
@@ -319,43 +212,123 @@ static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *eve
 			   max_t(u64, rec->period, 100000), rec->kernel ? "" : "u");
 }
 
-static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
+static bool samples_instructions(const struct fnstat_record *rec, const char *events)
 {
-	struct strbuf cycles = STRBUF_INIT, insns = STRBUF_INIT;
-	struct strlist *groups = strlist__new(NULL, NULL);
-	struct str_node *node;
-	int ret = groups ? 0 : -ENOMEM;
+	const char *terms = rec->freq ? "freq=" : "period=";
 
-	fnstat__choose_window(rec);
-	ret = ret ?: strbuf_addstr(&cycles, "cycles");
-	ret = ret ?: fnstat__add_terms(rec, /*windows=*/true, &cycles);
+	while ((events = strstr(events, "instructions"))) {
+		events += strlen("instructions");
+		if (*events && strstarts(events + 1, terms))
+			return true;
+	}
+	return false;
+}
+
+/* Find the event that counts returns from functions on all PMUs, or on one. */
+static const char *find_returns(const char *pmu, bool kernel)
+{
+	for (size_t i = 0; window_returns_events[i]; i++) {
+		const struct window_record group = {
+			.pmu		= pmu,
+			.member		= window_returns_events[i],
+			.sampler	= "dummy",
+			.modifiers	= kernel ? "" : ":u",
+		};
+		struct strbuf events = STRBUF_INIT;
+		int ret = window_record__add_group(&group, "", &events) ?:
+			  window_record__can_open(events.buf);
+
+		strbuf_release(&events);
+		if (!ret)
+			return window_returns_events[i];
+	}
+	return NULL;
+}
+
+/* Append the groups of a core PMU, or of all of them. */
+static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
+			      const char *metrics, struct strbuf *events)
+{
+	struct strbuf terms = STRBUF_INIT, insns = STRBUF_INIT, cycles = STRBUF_INIT;
+	struct window_record group = {
+		.pmu		= pmu,
+		.modifiers	= rec->kernel ? ":S" : ":uS",
+	};
+	int ret = fnstat__add_terms(rec, /*windows=*/true, &terms);
+
 	if (rec->sample_insns)
 		ret = ret ?: fnstat__add_terms(rec, /*windows=*/false, &insns);
+	if (rec->returns) {
+		group.member = find_returns(pmu, rec->kernel);
+		if (!group.member)
+			pr_warning("fnstat: %s cannot count returns from functions\n",
+				   pmu ?: "this machine");
+	}
+	ret = ret ?: strbuf_addf(&cycles, pmu ? "%s/cycles,%s/" : "%scycles/%s/", pmu ?: "",
+				 terms.buf);
+	group.sampler = cycles.buf;
+	group.insn_terms = insns.len ? insns.buf : NULL;
 	if (!ret && rec->counters)
-		ret = strlist__add(groups, rec->counters);
-	else if (!ret)
-		ret = fnstat__add_groups(groups, rec->metrics ?: window_metric__default_names(),
-					 rec->kernel);
-	if (!ret && strlist__empty(groups)) {
+		ret = window_record__add_group(&group, rec->counters, events);
+	else
+		ret = ret ?: window_record__add_metrics(&group, metrics, events);
+	strbuf_release(&cycles);
+	strbuf_release(&insns);
+	strbuf_release(&terms);
+	return ret;
+}
+
+/* Append the groups of metrics that differ between PMUs, of each. */
+static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *metrics,
+				  struct strbuf *events)
+{
+	struct perf_pmu *pmu = NULL;
+	int ret = 0;
+
+	while (!ret && (pmu = perf_pmus__scan_core(pmu)))
+		ret = fnstat__add_groups(rec, pmu->name, metrics, events);
+	return ret;
+}
+
+static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
+{
+	const char *metrics = rec->metrics ?: window_metric__default_names();
+	struct strbuf builtin = STRBUF_INIT, others = STRBUF_INIT;
+	char *list = strdup(metrics), *name, *tmp;
+	int ret = list ? 0 : -ENOMEM;
+
+	fnstat__choose_window(rec);
+	for (name = list ? strtok_r(list, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		struct strbuf *names = window_metric__is_builtin(name) ? &builtin : &others;
+
+		ret = strbuf_addf(names, "%s%s", names->len ? "," : "", name);
+	}
+	if (!ret && (rec->counters || perf_pmus__num_core_pmus() <= 1)) {
+		ret = fnstat__add_groups(rec, NULL, metrics, events);
+	} else {
+		if (builtin.len)
+			ret = ret ?: fnstat__add_groups(rec, NULL, builtin.buf, events);
+		if (others.len)
+			ret = ret ?: fnstat__add_pmu_groups(rec, others.buf, events);
+	}
+	if (!ret && !events->len) {
 		if (rec->metrics) {
 			pr_err("fnstat: none of these metrics can be counted\n");
 			ret = -ENOENT;
 		} else {
 			/* perf record says why not. */
-			ret = strlist__add(groups, "instructions");
+			rec->counters = "instructions";
+			ret = fnstat__add_groups(rec, NULL, NULL, events);
 		}
 	}
-	strlist__for_each_entry(node, groups) {
-		ret = ret ?: fnstat__add_group(events, cycles.buf, node->s, insns.buf,
-					       rec->kernel ? ":S" : ":uS");
-	}
-	if (!ret && insns.len && !strstr(events->buf, insns.buf)) {
+	if (!ret && rec->sample_insns && !samples_instructions(rec, events->buf)) {
 		pr_err("fnstat: --sample-instructions needs 'instructions' among the events\n");
 		ret = -EINVAL;
 	}
-	strlist__delete(groups);
-	strbuf_release(&insns);
-	strbuf_release(&cycles);
+	strbuf_release(&others);
+	strbuf_release(&builtin);
+	free(list);
 	return ret;
 }
 
@@ -381,6 +354,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		OPT_STRING(0, "counters", &rec.counters, "events",
 			   "count these events, and cycles"),
 		OPT_BOOLEAN(0, "kernel", &rec.kernel, "include the kernel"),
+		OPT_BOOLEAN(0, "returns", &rec.returns,
+			    "count returns from functions too, for report --attribution exclusive"),
 		OPT_BOOLEAN(0, "sample-instructions", &rec.sample_insns,
 			    "sample instructions too, for functions that are short"),
 		OPT_END()
@@ -412,7 +387,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (rec.period == DEFAULT)
 		rec.period = 999700;
 
-	if (can_count("", "", rec.kernel) == -ENOENT)
+	if (can_count_cycles("", rec.kernel) == -ENOENT)
 		ret = fnstat__add_clock(&rec, &events);
 	else
 		ret = fnstat__add_events(&rec, &events);

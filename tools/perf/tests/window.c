@@ -503,7 +503,7 @@ static bool is_close(double a, double b, double relative)
 static int check_samples(struct fixture *f)
 {
 	struct window_samples samples[2] = { { .share = 0.9, .nr = 1000 }, };
-	struct window_stats a = {}, few = {};
+	struct window_stats a = {}, few = {}, none = {};
 	struct window_estimate estimate;
 	struct window_group *group;
 
@@ -541,6 +541,20 @@ static int check_samples(struct fixture *f)
 	TEST_ASSERT_VAL("low", is_close(estimate.low,
 					40 * exp(-1.959964 * sqrt(0.6 / 1000)), 0.0001));
 
+	/* 64 windows of 100 cycles without an instruction, and samples of 0.0003 a cycle. */
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 100, 100, 0), 0);
+	samples[1].share = 0.0004;
+	TEST_ASSERT_EQUAL("no event by chance",
+			  window_stats__best_estimate(&none, group, 2, samples, &estimate),
+			  WINDOW_ESTIMATE_GOOD);
+	TEST_ASSERT_VAL("upper end", is_close(estimate.high, 3.689 / 6400, 0.0001));
+	samples[1].share = 0.001;
+	TEST_ASSERT_EQUAL("no event, contradicted",
+			  window_stats__best_estimate(&none, group, 2, samples, &estimate),
+			  WINDOW_ESTIMATE_CONTRADICTED);
+	samples[1].share = 0.4;
+
 	/* The same with few samples is chance, or no estimate. */
 	samples[1].nr = 10;
 	TEST_ASSERT_EQUAL("chance", window_stats__best_estimate(&a, group, 0, samples, &estimate),
@@ -557,6 +571,7 @@ static int check_samples(struct fixture *f)
 			  WINDOW_ESTIMATE_POOR);
 	window_stats__exit(&a);
 	window_stats__exit(&few);
+	window_stats__exit(&none);
 	window_group__delete(group);
 
 	/* A member that samples is used, unless it counts something else. */

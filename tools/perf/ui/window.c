@@ -173,6 +173,12 @@ static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp
  * Print a value, a mark if it is not to be trusted, and its interval. Fields that are
  * separated are for programs, which want digits.
  */
+/* A sum of rounding errors has any sign. */
+static double without_minus(double value)
+{
+	return fabs(value) < 0.005 ? 0 : value;
+}
+
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
 			    enum window_quality quality)
 {
@@ -180,10 +186,18 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 	const char *mark = quality == WINDOW_ESTIMATE_GOOD && !sep ? " " : estimate_marks[quality];
 	int ret;
 
-	ret = scnprintf(buf, size, sep ? "%.6g%s" : "%.2f%s", estimate->value, mark);
+	if (sep) {
+		ret = scnprintf(buf, size, "%.6g%s", estimate->value, mark);
+		if (symbol_conf.show_window_ci) {
+			ret += scnprintf(buf + ret, size - ret, ";%.6g;%.6g", estimate->low,
+					 estimate->high);
+		}
+		return ret;
+	}
+	ret = scnprintf(buf, size, "%.2f%s", without_minus(estimate->value), mark);
 	if (symbol_conf.show_window_ci) {
-		ret += scnprintf(buf + ret, size - ret, sep ? ";%.6g;%.6g" : " [%.2f, %.2f]",
-				 estimate->low, estimate->high);
+		ret += scnprintf(buf + ret, size - ret, " [%.2f, %.2f]",
+				 without_minus(estimate->low), without_minus(estimate->high));
 	}
 	return ret;
 }
@@ -500,7 +514,8 @@ void perf_hpp__add_window_key(void)
  * hists__init_windows - Prepare an event for the statistics of windows.
  * @hists: Of the event that samples.
  *
- * Return: 0, -ENOENT or -EINVAL after a message if there is no such metric, or -ENOMEM.
+ * Return: 0, -ENOENT or -EINVAL after a message if there is no such metric or the group has
+ * no event that is needed, or -ENOMEM.
  */
 int hists__init_windows(struct hists *hists)
 {
@@ -513,6 +528,11 @@ int hists__init_windows(struct hists *hists)
 	if (!hists->window_group)
 		return -ENOMEM;
 
+	if (symbol_conf.exclusive_window && hists->window_group->returns < 0) {
+		ui__error("The group of '%s' has no event that counts returns from functions, which '--attribution exclusive' needs.\n",
+			  evsel__name(hists_to_evsel(hists)));
+		return -EINVAL;
+	}
 	for (unsigned int i = 0; i < nr_metric_names; i++) {
 		ret = window_group__add_metric(hists->window_group, metric_names[i]);
 		if (ret == -ENOENT) {
@@ -722,6 +742,7 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 		{ WINDOW_BACKWARDS,	"with counts that go backwards" },
 		{ WINDOW_SPLIT,		"split" },
 		{ WINDOW_MULTIPLEXED,	"multiplexed" },
+		{ WINDOW_CALLED,	"with calls" },
 	};
 	const struct window_group *group = hists->window_group;
 	const struct window_stats *all;

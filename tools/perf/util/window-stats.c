@@ -89,28 +89,29 @@ static const struct {
 	{ "ref-cycles",			PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-/* True for "event", "event:u", "event/terms/" and "pmu/event,terms/". */
-static bool is_event_name(const char *name, const char *event)
+/* True for "event", "event:u" and "pmu/event/", and "event/terms/" and "pmu/event,terms/". */
+static bool is_event_name(const char *name, const char *event, bool with_terms)
 {
 	const char *terms = strchr(name, '/');
 	size_t len = strlen(event);
 
-	if (!strncasecmp(name, event, len) && (!name[len] || strchr(":/", name[len])))
+	if (!strncasecmp(name, event, len) &&
+	    (!name[len] || name[len] == ':' || (with_terms && name[len] == '/')))
 		return true;
 	return terms && !strncasecmp(terms + 1, event, len) &&
-	       terms[1 + len] && strchr(",/", terms[1 + len]);
+	       (terms[1 + len] == '/' || (with_terms && terms[1 + len] == ','));
 }
 
 /*
  * The events of hardware have several names, and a PMU that has an event of such a name
  * in sysfs gives it another type.
  */
-static bool evsel__is_event(struct evsel *evsel, const char *event)
+static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_terms)
 {
 	/* The leader of TopDown metrics in sysfs, and in the JSON files. */
 	if (!strcasecmp(event, "topdown.slots"))
 		event = "slots";
-	if (is_event_name(evsel__name(evsel), event))
+	if (is_event_name(evsel__name(evsel), event, with_terms))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(hardware_names); i++) {
 		if (!strcasecmp(hardware_names[i].name, event)) {
@@ -120,7 +121,8 @@ static bool evsel__is_event(struct evsel *evsel, const char *event)
 				return true;
 			for (size_t j = 0; j < ARRAY_SIZE(hardware_names); j++) {
 				if (hardware_names[j].config == config &&
-				    is_event_name(evsel__name(evsel), hardware_names[j].name))
+				    is_event_name(evsel__name(evsel), hardware_names[j].name,
+						  with_terms))
 					return true;
 			}
 			return false;
@@ -129,17 +131,26 @@ static bool evsel__is_event(struct evsel *evsel, const char *event)
 	return false;
 }
 
-static int window_group__find_event(const struct window_group *group, const char *event)
+static int __window_group__find_event(const struct window_group *group, const char *event,
+				      bool with_terms)
 {
 	struct evsel *evsel;
 	int i = 0;
 
 	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
-		if (i < (int)group->nr_counts && evsel__is_event(evsel, event))
+		if (i < (int)group->nr_counts && evsel__is_event(evsel, event, with_terms))
 			return i;
 		i++;
 	}
 	return -ENOENT;
+}
+
+/* Terms can make it sample, or another event. */
+static int window_group__find_event(const struct window_group *group, const char *event)
+{
+	int ret = __window_group__find_event(group, event, /*with_terms=*/false);
+
+	return ret >= 0 ? ret : __window_group__find_event(group, event, /*with_terms=*/true);
 }
 
 static bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
@@ -173,6 +184,15 @@ static struct evsel *evsel__find_sampler(struct evsel *member)
 	}
 	return NULL;
 }
+
+/* Names of events that count the returns from functions. */
+const char * const window_returns_events[] = {
+	"br_inst_retired.near_return",	/* Intel */
+	"ex_ret_near_ret",		/* AMD */
+	"br_return_retired",		/* Arm */
+	"returns",			/* of others, as given by the user */
+	NULL
+};
 
 /**
  * evsel__samples_for_windows - Tell if the samples of an event are used with windows.
@@ -222,6 +242,9 @@ struct window_group *window_group__new(struct evsel *sampler)
 		window_group__delete(group);
 		return NULL;
 	}
+	group->returns = -ENOENT;
+	for (size_t j = 0; window_returns_events[j] && group->returns < 0; j++)
+		group->returns = window_group__find_event(group, window_returns_events[j]);
 	for_each_group_evsel(evsel, leader) {
 		/* A file can claim to have fewer. */
 		if (i >= group->nr_counts)
@@ -346,6 +369,10 @@ const char *window_metric__default_names(void)
 
 struct find_metric {
 	const char	*name;
+	/* NULL: any. */
+	const char	*pmu;
+	/* Another PMU has a metric of this name. */
+	bool		of_others;
 	char		*expr;
 	/* What perf stat multiplies it by: 100 if it prints percent. */
 	double		factor;
@@ -360,40 +387,52 @@ static int find_metric_fn(const struct pmu_metric *pm,
 	if (find->expr || !pm->metric_name || !pm->metric_expr ||
 	    strcasecmp(pm->metric_name, find->name))
 		return 0;
+	if (find->pmu && pm->pmu && strcmp(pm->pmu, "default_core") &&
+	    strcmp(pm->pmu, find->pmu)) {
+		find->of_others = true;
+		return 0;
+	}
 	find->expr = strdup(pm->metric_expr);
 	if (!pm->unit || perf_pmu__convert_scale(pm->unit, &unit, &find->factor))
 		find->factor = 1;
 	return 0;
 }
 
-/* Look for a metric in the descriptions of the PMU, and in those of all machines. */
-static char *find_metric_expr(const char *name, double *factor)
+/*
+ * Look for a metric in the descriptions of the PMU, and in those of all machines.
+ * Return: 0, -ENODEV if only other PMUs have it, -ENOENT if none, or -ENOMEM.
+ */
+static int find_metric_expr(const char *name, const char *pmu, char **expr, double *factor)
 {
 	const struct pmu_metrics_table *tables[] = {
 		pmu_metrics_table__find(), pmu_metrics_table__default(),
 	};
-	struct find_metric find = { .name = name };
+	struct find_metric find = { .name = name, .pmu = pmu };
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !find.expr; i++) {
 		if (tables[i])
 			pmu_metrics_table__for_each_metric(tables[i], find_metric_fn, &find);
 	}
 	*factor = find.factor;
-	return find.expr;
+	*expr = find.expr;
+	if (find.expr)
+		return 0;
+	return find.of_others ? -ENODEV : -ENOENT;
 }
 
 /* Replace an ID that is a metric by those in its expression. Return 0 if there is none. */
-static int expr__replace_ref(struct expr_parse_ctx *ctx, struct window_refs *refs)
+static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
+			     struct window_refs *refs)
 {
 	struct hashmap_entry *cur;
 	size_t bkt;
 
 	hashmap__for_each_entry(ctx->ids, cur, bkt) {
 		double factor;
-		char *expr = find_metric_expr(cur->pkey, &factor), *name;
+		char *expr, *name;
 		int ret = 0;
 
-		if (!expr)
+		if (find_metric_expr(cur->pkey, pmu, &expr, &factor))
 			continue;
 		name = strdup(cur->pkey);
 		if (!name) {
@@ -415,14 +454,13 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, struct window_refs *ref
 }
 
 /* The caller frees what is returned, also after an error. */
-static int find_metric_ids(const char *name, char **expr, double *factor,
+static int find_metric_ids(const char *name, const char *pmu, char **expr, double *factor,
 			   struct window_refs **refs, struct expr_parse_ctx **ctx)
 {
-	int ret;
+	int ret = find_metric_expr(name, pmu, expr, factor);
 
-	*expr = find_metric_expr(name, factor);
-	if (!*expr)
-		return -ENOENT;
+	if (ret)
+		return ret;
 	*ctx = expr__ctx_new();
 	*refs = zalloc(sizeof(**refs));
 	if (!*ctx || !*refs)
@@ -430,7 +468,7 @@ static int find_metric_ids(const char *name, char **expr, double *factor,
 	if (expr__find_ids(*expr, NULL, *ctx) < 0)
 		return -EINVAL;
 	do {
-		ret = expr__replace_ref(*ctx, *refs);
+		ret = expr__replace_ref(*ctx, pmu, *refs);
 	} while (ret > 0);
 	return ret;
 }
@@ -448,6 +486,10 @@ static char *metric_id__event(const char *id, bool recorded)
 		name += strlen(",name=");
 		return strndup(name, strcspn(name, ",@"));
 	}
+	/* The PMU is that of the group. */
+	name = recorded ? strchr(id, '@') : NULL;
+	if (name)
+		return strndup(name + 1, strcspn(name + 1, "@"));
 	event = strdup(id);
 	if (event)
 		strreplace(event, '@', '/');
@@ -461,8 +503,11 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	ret = find_metric_ids(metric->name, &metric->expr, &metric->factor, &metric->refs,
-			      &metric->ctx);
+	ret = find_metric_ids(metric->name, evsel__pmu_name(group->sampler), &metric->expr,
+			      &metric->factor, &metric->refs, &metric->ctx);
+	/* It is a column of another PMU. */
+	if (ret == -ENODEV)
+		return 0;
 	if (ret)
 		return ret;
 
@@ -561,14 +606,30 @@ static int add_event(struct strbuf *events, const char *event)
 }
 
 /**
+ * window_metric__is_builtin - Tell if a metric is the same for all PMUs.
+ * @name: Of the metric.
+ *
+ * Return: True for window_metric__names().
+ */
+bool window_metric__is_builtin(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		if (!strcasecmp(name, window_metrics[i].name))
+			return true;
+	}
+	return false;
+}
+
+/**
  * window_metric__add_events - Append the events of a metric to a list.
  * @name: Of the metric, as for window_group__add_metric().
+ * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
  * @events: Names separated by commas. Those that are in there, and cycles, are left out.
  *
- * Return: 0, -ENOENT if there is no such metric, -EINVAL if its expression is wrong, or
- * -ENOMEM.
+ * Return: 0, -ENOENT if there is no such metric, -ENODEV if only other PMUs have it,
+ * -EINVAL if its expression is wrong, or -ENOMEM.
  */
-int window_metric__add_events(const char *name, struct strbuf *events)
+int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events)
 {
 	struct expr_parse_ctx *ctx = NULL;
 	struct window_refs *refs = NULL;
@@ -587,7 +648,7 @@ int window_metric__add_events(const char *name, struct strbuf *events)
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	ret = find_metric_ids(name, &expr, &factor, &refs, &ctx);
+	ret = find_metric_ids(name, pmu, &expr, &factor, &refs, &ctx);
 	if (!ret) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
@@ -721,7 +782,8 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	stats->nr_windows++;
 	for (int i = 0; i < WINDOW_PROBLEMS; i++)
 		stats->problems[i] += !!(problems & (1 << i));
-	if (problems && problems != WINDOW_LEFT)
+	/* What left the entry has often been called, or returned to a caller. */
+	if (problems & ~(WINDOW_LEFT | WINDOW_CALLED) || problems == WINDOW_CALLED)
 		return 0;
 	if (problems)
 		jackknife = WINDOW_GROUPS;
@@ -1230,6 +1292,16 @@ double window_estimate__z(const struct window_estimate *a, const struct window_e
 	return isfinite(difference) ? difference : 0;
 }
 
+/* Tell if windows and samples can not both be right. */
+static bool contradict(const struct window_estimate *windows,
+		       const struct window_estimate *sampled)
+{
+	if (windows->low > 0)
+		return fabs(window_estimate__z(windows, sampled)) > CONTRADICTION;
+	/* That the windows have hardly an event, or none, can be chance up to the upper end. */
+	return sampled->low > windows->high;
+}
+
 /**
  * window_stats__best_estimate - Estimate a metric from windows, or else from samples.
  * @stats: The statistics.
@@ -1266,9 +1338,7 @@ enum window_quality window_stats__best_estimate(const struct window_stats *stats
 	}
 	if (!window_stats__estimate(stats, group, metric, estimate))
 		return WINDOW_ESTIMATE_NONE;
-	/* No event at all in the windows can be chance. */
-	if (samples && estimate->low > 0 &&
-	    fabs(window_estimate__z(estimate, &sampled)) > CONTRADICTION) {
+	if (samples && contradict(estimate, &sampled)) {
 		*estimate = sampled;
 		return WINDOW_ESTIMATE_CONTRADICTED;
 	}
@@ -1308,7 +1378,7 @@ void window_stats__fprintf_json(const struct window_stats *stats,
 				const struct window_group *group, int depth, FILE *fp)
 {
 	static const char * const names[WINDOW_PROBLEMS] = {
-		"left", "lost", "length", "backwards", "split", "multiplexed",
+		"left", "lost", "length", "backwards", "split", "multiplexed", "called",
 	};
 	unsigned int nr = window_group__nr_sums(group);
 	double sums[nr];

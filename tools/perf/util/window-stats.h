@@ -95,6 +95,7 @@ struct window_metric {
  * @sampler: The event that samples.
  * @nr_counts: Number of events in the group.
  * @sampler_index: Index of @sampler in the group.
+ * @returns: Index in the group of an event that counts returns from functions, or -ENOENT.
  * @slope: The lengths of windows differ so much that what an interrupt adds can be removed.
  * @length: Nominal length of a window.
  * @totals: What each event counted in the recording.
@@ -107,6 +108,7 @@ struct window_group {
 	struct evsel		*sampler;
 	unsigned int		nr_counts;
 	unsigned int		sampler_index;
+	int			returns;
 	bool			slope;
 	double			length;
 	double			*totals;
@@ -159,8 +161,11 @@ struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 void window_group__count(struct window_group *group, const struct window *window);
+extern const char * const window_returns_events[];
+
 const char *window_metric__names(void);
-int window_metric__add_events(const char *name, struct strbuf *events);
+int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events);
+bool window_metric__is_builtin(const char *name);
 const char *window_metric__default_names(void);
 char *window_metric__expand_groups(const char *names);
 

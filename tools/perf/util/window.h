@@ -23,6 +23,8 @@ struct window_round;
  * @WINDOW_SPLIT: The event was stopped in the window: it was throttled, or another task
  *	ran on the CPU.
  * @WINDOW_MULTIPLEXED: The group was not counting all the time.
+ * @WINDOW_CALLED: A function returned in it, so it has counts of a function that was
+ *	called. Set by the user of the tracker: only he knows which event tells.
  */
 enum window_problem {
 	WINDOW_LEFT		= 1 << 0,
@@ -31,9 +33,10 @@ enum window_problem {
 	WINDOW_BACKWARDS	= 1 << 3,
 	WINDOW_SPLIT		= 1 << 4,
 	WINDOW_MULTIPLEXED	= 1 << 5,
+	WINDOW_CALLED		= 1 << 6,
 };
 
-#define WINDOW_PROBLEMS	6
+#define WINDOW_PROBLEMS	7
 
 /**
  * struct window - What a sample says about windows.

@@ -337,6 +337,70 @@ else
 	fail "Events of a metric"
 fi
 
+# test_record_metrics: perf record counts the events of metrics with those that it samples
+test_record_metrics() {
+	if run_logged perf record -M ipc -e cycles/period=20011/u -o "${data}" \
+		perf test -w fnmix 100 &&
+	   perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
+		grep -q "^# Overhead .* IPC "
+	then
+		pass "Metrics of perf record"
+	else
+		cat "${log}"
+		fail "Metrics of perf record"
+	fi
+	if perf record -M ipc -o "${data}" true > /dev/null 2> "${log}" ||
+	   ! grep -q "needs an event" "${log}" ||
+	   perf record -M ipc -e '{cycles,instructions}' -o "${data}" true \
+		> /dev/null 2> "${log}" || ! grep -q "without groups" "${log}" ||
+	   perf record -M no-such-metric -e cycles/period=20011/u -o "${data}" true \
+		> /dev/null 2> "${log}" || ! grep -q "Unknown metric" "${log}"
+	then
+		cat "${log}"
+		fail "Refuse metrics of perf record"
+	else
+		pass "Refuse metrics of perf record"
+	fi
+}
+test_record_metrics
+
+# nr_used FUNCTION OPTIONS...: print how many windows of a function are used
+nr_used() {
+	local name=$1
+
+	shift
+	perf fnstat report -i "${data}" --no-inline -x, -F windows,sym "$@" 2> "${log}" |
+		awk -F ' *, *' -v name="${name}" '
+			$2 ~ "fnmix_" name " *$" { nr += $1 }
+			END { print nr + 0 }'
+}
+
+# A function that calls another one all the time, which is shorter than a window.
+test_returns() {
+	if ! run_logged perf fnstat record --returns -c 19700 -M cpi -o "${data}" \
+		perf test -w fnmix 200 caller
+	then
+		cat "${log}"
+		fail "Windows without calls"
+	elif grep -q "cannot count returns" "${log}"
+	then
+		test_refused "windows without calls" -i "${data}" --attribution exclusive
+		skip "Windows without calls: no event for returns"
+	elif [ "$(nr_used leaf)" -gt 0 ] && [ "$(nr_used caller)" -gt 0 ] &&
+	     [ "$(nr_used leaf --attribution exclusive)" = 0 ] &&
+	     [ "$(nr_used caller --attribution exclusive)" = 0 ] &&
+	     perf fnstat record --returns -c 19700 -M cpi -o "${data}" \
+		perf test -w fnmix 200 > "${log}" 2>&1 &&
+	     [ "$(nr_used nops --attribution exclusive)" -gt 0 ]
+	then
+		pass "Windows without calls"
+	else
+		cat "${log}"
+		fail "Windows without calls"
+	fi
+}
+test_returns
+
 perf record -e cycles/period=20011/u -o "${data}" true > /dev/null 2>&1
 if perf diff -c metric:cpi "${data}" "${data}" > /dev/null 2> "${log}" ||
    ! grep -q "no windows" "${log}"

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Groups of the events of metrics, to be counted in windows. */
+#include "window-record.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "debug.h"
+#include "evlist.h"
+#include "evsel.h"
+#include "parse-events.h"
+#include "pmu.h"
+#include "pmus.h"
+#include "record.h"
+#include "strbuf.h"
+#include "target.h"
+#include "tool_pmu.h"
+#include "window-stats.h"
+
+/**
+ * window_record__can_open - Tell if the CPU can count events together.
+ * @events: As for perf record -e.
+ *
+ * Return: 0, -EINVAL if the events are not known, -ENOENT if the machine has none of the
+ * kind, or another error of perf_event_open(2).
+ */
+int window_record__can_open(const char *events)
+{
+	char tid[16];
+	struct record_opts opts = { .target = { .tid = tid }, };
+	struct evlist *evlist = evlist__new();
+	struct parse_events_error err;
+	struct evsel *evsel;
+	int ret = -ENOMEM;
+
+	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
+	parse_events_error__init(&err);
+	if (!evlist)
+		goto out;
+	ret = -EINVAL;
+	if (__parse_events(evlist, events, /*pmu_filter=*/NULL, /*cputype_filter=*/false, &err,
+			   /*fake_pmu=*/false, /*warn_if_reordered=*/false, /*fake_tp=*/false))
+		goto out;
+	ret = evlist__create_maps(evlist, &opts.target);
+	if (ret)
+		goto out;
+
+	evlist__config(evlist, &opts, /*callchain=*/NULL);
+	ret = evlist__open(evlist);
+	if (!ret)
+		evlist__close(evlist);
+	/* Only perf stat counts duration_time and others that the kernel does not. */
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__is_tool(evsel))
+			ret = -ENOENT;
+	}
+out:
+	parse_events_error__exit(&err);
+	evlist__put(evlist);
+	return ret;
+}
+
+/* True for "slots" and "topdown.slots", also of a PMU. */
+static bool is_slots(const char *event)
+{
+	const char *name = strchr(event, '/');
+	size_t len;
+
+	name = name ? name + 1 : event;
+	len = strcspn(name, "/:");
+	return (len == strlen("slots") && !strncasecmp(name, "slots", len)) ||
+	       (len == strlen("topdown.slots") && !strncasecmp(name, "topdown.slots", len));
+}
+
+/* The kernel counts TopDown metrics only in a group that slots lead. */
+static bool needs_slots(const struct window_record *rec, const char *event)
+{
+	struct perf_pmu *pmu;
+
+	if (is_slots(event))
+		return true;
+	if (!strstr(event, "topdown-"))
+		return false;
+	pmu = rec->pmu ? perf_pmus__find(rec->pmu) : perf_pmus__find_core_pmu();
+	return pmu && perf_pmu__have_event(pmu, "slots");
+}
+
+/* Append an event to a group. That of a PMU has the name of it, unless the user gave it. */
+static int add_event(const struct window_record *rec, const char *event, struct strbuf *events)
+{
+	const char *terms = !strcmp(event, "instructions") ? rec->insn_terms : NULL;
+
+	if (rec->pmu && !strchr(event, '/')) {
+		return strbuf_addf(events, ",%s/%s%s%s/", rec->pmu, event, terms ? "," : "",
+				   terms ?: "");
+	}
+	if (terms)
+		return strbuf_addf(events, ",%s/%s/", event, terms);
+	return strbuf_addf(events, ",%s", event);
+}
+
+/* As strsep(), but the terms of an event have commas too. */
+static char *next_event(char **list)
+{
+	char *event = *list, *end = event;
+	bool terms = false;
+
+	if (!event || !*event)
+		return NULL;
+	for (; *end && (terms || *end != ','); end++)
+		terms ^= *end == '/';
+	*list = *end ? end + 1 : NULL;
+	*end = '\0';
+	return event;
+}
+
+/**
+ * window_record__add_group - Append a group of events.
+ * @rec: What it has beside @counters.
+ * @counters: Events, separated by commas.
+ * @events: As for perf record -e.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_record__add_group(const struct window_record *rec, const char *counters,
+			     struct strbuf *events)
+{
+	struct strbuf others = STRBUF_INIT;
+	char *list = strdup(counters), *pos = list, *event;
+	int ret = list ? 0 : -ENOMEM;
+	bool slots = false;
+
+	if (rec->member)
+		ret = ret ?: add_event(rec, rec->member, &others);
+	while (!ret && (event = next_event(&pos))) {
+		slots |= needs_slots(rec, event);
+		if (!is_slots(event))
+			ret = add_event(rec, event, &others);
+	}
+	ret = ret ?: strbuf_addstr(events, events->len ? ",{" : "{");
+	if (slots && rec->pmu)
+		ret = ret ?: strbuf_addf(events, "%s/slots/,", rec->pmu);
+	else if (slots)
+		ret = ret ?: strbuf_addstr(events, "slots,");
+	ret = ret ?: strbuf_addf(events, "%s%s}%s", rec->sampler, others.buf, rec->modifiers);
+	strbuf_release(&others);
+	free(list);
+	return ret;
+}
+
+static int can_count(const struct window_record *rec, const char *counters)
+{
+	struct strbuf events = STRBUF_INIT;
+	int ret = window_record__add_group(rec, counters, &events) ?:
+		  window_record__can_open(events.buf);
+
+	strbuf_release(&events);
+	return ret;
+}
+
+/**
+ * window_record__add_metrics - Append groups of the events of metrics.
+ * @rec: What each group has beside these.
+ * @metrics: Names of metrics and of groups of metrics, separated by commas. Metrics that
+ *	only other PMUs than that of @rec have are ignored.
+ * @events: As for perf record -e.
+ *
+ * As many metrics as can be counted together share a group. Those that cannot be counted
+ * at all are left out, with a message.
+ *
+ * Return: 0, -ENOENT or -EINVAL after a message if there is no such metric, or -ENOMEM.
+ */
+int window_record__add_metrics(const struct window_record *rec, const char *metrics,
+			       struct strbuf *events)
+{
+	char *names = window_metric__expand_groups(metrics), *name, *tmp;
+	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
+	struct strbuf left_out = STRBUF_INIT;
+	int ret = names ? 0 : -ENOMEM;
+
+	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		strbuf_setlen(&one, 0);
+		strbuf_setlen(&all, 0);
+		ret = strbuf_add(&all, group.buf, group.len);
+		ret = ret ?: window_metric__add_events(name, rec->pmu, &all) ?:
+			     window_metric__add_events(name, rec->pmu, &one);
+		if (ret == -ENOENT) {
+			pr_err("Unknown metric '%s', see perf list, or use one of: %s.\n", name,
+			       window_metric__names());
+		} else if (ret == -EINVAL) {
+			pr_err("The expression of metric '%s' is wrong.\n", name);
+		} else if (ret == -ENODEV) {
+			ret = 0;
+		} else if (!ret && !can_count(rec, all.buf)) {
+			strbuf_setlen(&group, 0);
+			ret = strbuf_add(&group, all.buf, all.len);
+		} else if (!ret && group.len && !can_count(rec, one.buf)) {
+			ret = window_record__add_group(rec, group.buf, events);
+			strbuf_setlen(&group, 0);
+			ret = ret ?: strbuf_add(&group, one.buf, one.len);
+		} else if (!ret) {
+			ret = strbuf_addf(&left_out, "%s%s", left_out.len ? ", " : "", name);
+		}
+	}
+	if (!ret && group.len)
+		ret = window_record__add_group(rec, group.buf, events);
+	if (!ret && left_out.len) {
+		pr_info("Left out, as %s cannot count their events: %s\n", rec->pmu ?: "the CPU",
+			left_out.buf);
+	}
+	strbuf_release(&left_out);
+	strbuf_release(&one);
+	strbuf_release(&all);
+	strbuf_release(&group);
+	free(names);
+	return ret;
+}

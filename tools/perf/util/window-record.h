@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_WINDOW_RECORD_H
+#define __PERF_WINDOW_RECORD_H
+
+struct strbuf;
+
+/**
+ * struct window_record - What the groups of events of a recording have in common.
+ * @pmu: Of all events, or NULL if they are those of each core PMU.
+ * @sampler: The event that samples, with its terms, or several, separated by commas.
+ * @member: Another event of each group, or NULL.
+ * @insn_terms: Terms of "instructions", if these sample as well, or NULL.
+ * @modifiers: Of each group.
+ */
+struct window_record {
+	const char	*pmu;
+	const char	*sampler;
+	const char	*member;
+	const char	*insn_terms;
+	const char	*modifiers;
+};
+
+int window_record__add_group(const struct window_record *rec, const char *counters,
+			     struct strbuf *events);
+int window_record__add_metrics(const struct window_record *rec, const char *metrics,
+			       struct strbuf *events);
+int window_record__can_open(const char *events);
+
+#endif /* __PERF_WINDOW_RECORD_H */
