@@ -180,7 +180,7 @@ static double without_minus(double value)
 }
 
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
-			    enum window_quality quality)
+			    enum window_quality quality, bool ci)
 {
 	const char *sep = symbol_conf.field_sep;
 	const char *mark = quality == WINDOW_ESTIMATE_GOOD && !sep ? " " : estimate_marks[quality];
@@ -188,14 +188,14 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 
 	if (sep) {
 		ret = scnprintf(buf, size, "%.6g%s", estimate->value, mark);
-		if (symbol_conf.show_window_ci) {
+		if (ci) {
 			ret += scnprintf(buf + ret, size - ret, ";%.6g;%.6g", estimate->low,
 					 estimate->high);
 		}
 		return ret;
 	}
 	ret = scnprintf(buf, size, "%.2f%s", without_minus(estimate->value), mark);
-	if (symbol_conf.show_window_ci) {
+	if (ci) {
 		ret += scnprintf(buf + ret, size - ret, " [%.2f, %.2f]",
 				 without_minus(estimate->low), without_minus(estimate->high));
 	}
@@ -204,7 +204,8 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 
 static int hpp_window__print(const struct hpp_window *hw, const struct hists *hists,
 			     const struct window_stats *stats, bool exact,
-			     const struct window_samples *samples, char *buf, size_t size)
+			     const struct window_samples *samples, bool ci, char *buf,
+			     size_t size)
 {
 	const struct window_group *group = hists->window_group;
 	enum window_quality quality = WINDOW_ESTIMATE_NONE;
@@ -227,7 +228,7 @@ static int hpp_window__print(const struct hpp_window *hw, const struct hists *hi
 	default:
 		if (!hpp_window__metric(hw, hists))
 			return scnprintf(buf, size, "-");
-		if (samples || (symbol_conf.show_window_ci && stats->nr_kept && !exact)) {
+		if (samples || (ci && stats->nr_kept && !exact)) {
 			quality = window_stats__best_estimate(stats, group, hw->column, samples,
 							      &estimate);
 		} else if (window_stats__value(stats, group, hw->column, &estimate.value)) {
@@ -244,7 +245,7 @@ static int hpp_window__print(const struct hpp_window *hw, const struct hists *hi
 	     (estimate.value <= 0 ||
 	      group->metrics[hw->column].kind == WINDOW_METRIC_EXPR)))
 		return scnprintf(buf, size, "-");
-	return snprint_estimate(buf, size, &estimate, quality);
+	return snprint_estimate(buf, size, &estimate, quality, ci);
 }
 
 static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
@@ -256,7 +257,7 @@ static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 
 	hpp_window__print(hpp_window(fmt), he->hists, hist_entry__shown_windows(he),
 			  /*exact=*/false, hist_entry__samples(he, samples) ? samples : NULL,
-			  buf, sizeof(buf));
+			  symbol_conf.show_window_ci, buf, sizeof(buf));
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
 }
 
@@ -611,7 +612,7 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
 
 	if (quality == WINDOW_ESTIMATE_NONE)
 		return scnprintf(buf, size, "-");
-	return snprint_estimate(buf, size, &estimate, quality);
+	return snprint_estimate(buf, size, &estimate, quality, symbol_conf.show_window_ci);
 }
 
 /**
@@ -706,7 +707,8 @@ static size_t hists__fprintf_row(struct hists *hists, const struct window_stats 
 		value[0] = '\0';
 		if (perf_hpp__is_window_entry(fmt)) {
 			hpp_window__print(hpp_window(fmt), hists, stats, exact,
-					  /*samples=*/NULL, value, sizeof(value));
+					  /*samples=*/NULL, symbol_conf.show_window_ci, value,
+					  sizeof(value));
 		} else if (perf_hpp__is_sort_entry(fmt)) {
 			/* In a hierarchy, they are one column. */
 			if (symbol_conf.report_hierarchy && !*name)
@@ -723,14 +725,9 @@ static size_t hists__fprintf_row(struct hists *hists, const struct window_stats 
 	return ret + fprintf(fp, "\n");
 }
 
-/**
- * hists__fprintf_windows - Print what became of all windows, and the totals.
- * @hists: Of the event that samples.
- * @fp: Where to print.
- *
- * Return: The number of characters.
- */
-size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
+/* Print what became of windows, without the end of the line. */
+static size_t window_stats__fprintf(const struct window_stats *stats,
+				    const struct window_group *group, FILE *fp)
 {
 	static const struct {
 		enum window_problem	problem;
@@ -744,26 +741,37 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 		{ WINDOW_MULTIPLEXED,	"multiplexed" },
 		{ WINDOW_CALLED,	"with calls" },
 	};
-	const struct window_group *group = hists->window_group;
-	const struct window_stats *all;
 	size_t ret = 0;
 
-	if (!group)
-		return 0;
-
-	all = &group->all;
-	ret += fprintf(fp, "# Windows: %" PRIu64 " of %.0f, used: %" PRIu64 " (%.1f %%)",
-		       all->nr_windows, group->length, all->nr_kept,
-		       100 * window_stats__coverage(all));
+	ret += fprintf(fp, "Windows: %" PRIu64 " of %.0f, used: %" PRIu64 " (%.1f %%)",
+		       stats->nr_windows, group->length, stats->nr_kept,
+		       100 * window_stats__coverage(stats));
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
-		u64 nr = all->problems[ilog2(problems[i].problem)];
+		u64 nr = stats->problems[ilog2(problems[i].problem)];
 
 		if (nr)
 			ret += fprintf(fp, ", %" PRIu64 " %s", nr, problems[i].text);
 	}
 	if (symbol_conf.any_window)
 		ret += fprintf(fp, ", wherever they end");
-	return ret + fprintf(fp, "\n#\n");
+	return ret;
+}
+
+/**
+ * hists__fprintf_windows - Print what became of all windows.
+ * @hists: Of the event that samples.
+ * @fp: Where to print.
+ *
+ * Return: The number of characters.
+ */
+size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
+{
+	const struct window_group *group = hists->window_group;
+
+	if (!group)
+		return 0;
+	return fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
+	       fprintf(fp, "\n#\n");
 }
 
 /* Tell how many values of the table are from samples because the windows are wrong. */
@@ -809,6 +817,79 @@ static void hists__not_covered(struct hists *hists, struct window_stats *rest, d
 	}
 }
 
+/* The sums of a row after those of the entries, false if there is none. */
+static bool hists__rest(struct hists *hists, struct window_stats *rest)
+{
+	const struct window_group *group = hists->window_group;
+	double *counts = calloc(group->nr_counts, sizeof(*counts));
+	bool ret = false;
+
+	if (counts) {
+		hists__not_covered(hists, rest, counts);
+		ret = rest->nr_rounds && !window_stats__set_counts(rest, group, counts);
+	}
+	free(counts);
+	return ret;
+}
+
+static bool hists__total(struct hists *hists, struct window_stats *total)
+{
+	const struct window_group *group = hists->window_group;
+
+	*total = group->all;
+	total->sums = NULL;
+	return !window_stats__set_counts(total, group, group->totals);
+}
+
+/**
+ * hist_entry__fprintf_windows - Print the statistics of the windows of an entry.
+ * @he: The entry.
+ * @fp: Where to print.
+ *
+ * Also prints the metrics of all entries, and of those that windows do not cover.
+ *
+ * Return: The number of characters, 0 if the entry has no windows.
+ */
+size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
+{
+	const struct window_group *group = he->hists->window_group;
+	const struct window_stats *stats = hist_entry__shown_windows(he);
+	struct window_samples samples[hists__nr_counts(he->hists)];
+	bool sampled = hist_entry__samples(he, samples), has_rest, has_total;
+	struct window_stats rest, total;
+	char value[128];
+	size_t ret = 0;
+
+	if (!group || !stats)
+		return 0;
+
+	ret += window_stats__fprintf(stats, group, fp);
+	ret += fprintf(fp, "\n\n%-24s %30s %14s %10s\n", "", "entry, interval of 95 %",
+		       "not covered", "total");
+	has_rest = hists__rest(he->hists, &rest);
+	has_total = hists__total(he->hists, &total);
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		const struct hpp_window hw = { .column = i };
+
+		if (!group->metrics[i].available)
+			continue;
+		hpp_window__print(&hw, he->hists, stats, /*exact=*/false,
+				  sampled ? samples : NULL, /*ci=*/true, value, sizeof(value));
+		ret += fprintf(fp, "%-24s %30s", group->metrics[i].header, value);
+		hpp_window__print(&hw, he->hists, has_rest ? &rest : NULL, /*exact=*/false,
+				  /*samples=*/NULL, /*ci=*/false, value, sizeof(value));
+		ret += fprintf(fp, " %14s", value);
+		hpp_window__print(&hw, he->hists, has_total ? &total : NULL, /*exact=*/true,
+				  /*samples=*/NULL, /*ci=*/false, value, sizeof(value));
+		ret += fprintf(fp, " %10s\n", value);
+	}
+	if (has_rest)
+		window_stats__exit(&rest);
+	if (has_total)
+		window_stats__exit(&total);
+	return ret;
+}
+
 /**
  * hists__fprintf_window_totals - Print the rows after those of the entries.
  * @hists: Of the event that samples.
@@ -821,30 +902,21 @@ static void hists__not_covered(struct hists *hists, struct window_stats *rest, d
  */
 size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 {
-	const struct window_group *group = hists->window_group;
-	struct window_stats rest, total;
-	double *counts;
+	struct window_stats stats;
 	size_t ret = 0;
 	unsigned int nr;
 
-	if (!group)
+	if (!hists->window_group)
 		return 0;
 
-	counts = calloc(group->nr_counts, sizeof(*counts));
-	if (!counts)
-		return 0;
-	hists__not_covered(hists, &rest, counts);
-	if (rest.nr_rounds && !window_stats__set_counts(&rest, group, counts)) {
-		ret += hists__fprintf_row(hists, &rest, /*exact=*/false, "[not covered]", fp);
-		window_stats__exit(&rest);
+	if (hists__rest(hists, &stats)) {
+		ret += hists__fprintf_row(hists, &stats, /*exact=*/false, "[not covered]", fp);
+		window_stats__exit(&stats);
 	}
-	total = group->all;
-	total.sums = NULL;
-	if (!window_stats__set_counts(&total, group, group->totals)) {
-		ret += hists__fprintf_row(hists, &total, /*exact=*/true, "[total]", fp);
-		window_stats__exit(&total);
+	if (hists__total(hists, &stats)) {
+		ret += hists__fprintf_row(hists, &stats, /*exact=*/true, "[total]", fp);
+		window_stats__exit(&stats);
 	}
-	free(counts);
 	nr = hists__nr_contradicted(hists);
 	if (nr && !symbol_conf.field_sep) {
 		ret += fprintf(fp, "#\n# %u values with '!': the windows differ from all samples\n",
