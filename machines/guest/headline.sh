@@ -19,6 +19,20 @@ buffer=2
 data=/tmp/headline.data window=alt-period=300,alt-period-jitter=200
 export PAGER=cat
 
+# Milliseconds of guest time, and what the command prints.
+timed()
+{
+	local begin=$EPOCHREALTIME
+
+	"$@"
+	echo "$begin $EPOCHREALTIME" | awk '{ print 1000 * ($2 - $1) }' > /tmp/ms
+}
+# This script is also the program that is recorded, to time it.
+if [ "${headline_program:-}" ]; then
+	timed perf test -w fnmix "$rounds" all "$buffer"
+	exit
+fi
+
 counts()		# ROUNDS FUNCTION: cycles and instructions
 {
 	perf stat -x, -e '{cycles,instructions}:u' -o /tmp/stat \
@@ -39,19 +53,6 @@ done | awk '{
 		print $1, cycles, cycles / (insns - empty_insns)
 	}
 }' > /tmp/truth
-
-# Milliseconds of guest time, and what the command prints.
-timed()
-{
-	local begin=$EPOCHREALTIME
-
-	"$@"
-	echo "$begin $EPOCHREALTIME" | awk '{ print 1000 * ($2 - $1) }' > /tmp/ms
-}
-if [ "${headline_program:-}" ]; then
-	timed perf test -w fnmix "$rounds" all "$buffer"
-	exit
-fi
 
 error()			# the error of the table of a recording
 {
