@@ -16,10 +16,15 @@ shelldir=$(dirname "$0")
 
 data=${testdir}/perf.data
 
+# A name that is not UTF-8, and has what is special in JSON.
+odd=${testdir}/$'b\xff"\\'
+ln -s "$(command -v perf)" "${odd}"
+
 # record EVENTS: record processes on all CPUs
 record() {
 	run_logged perf record -a -g -o "${data}" -e "$1" sh -c '
-		perf test -w fnmix 100 & perf test -w fnmix 200 & perf test -w fnmix 300; wait'
+		perf test -w fnmix 100 & perf test -w fnmix 200 & "$0" test -w fnmix 300; wait' \
+		"${odd}"
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
@@ -47,6 +52,7 @@ json() {
 json plain.json --no-children --sort sym,comm -g caller,0
 json children.json --children --windows --sort sym -g none
 json whole.json --no-children --windows --sort sym -g none --metrics cpi,instructions-share
+json filtered.json --no-children --sort comm,sym --comms perf -g none
 mkdir "${testdir}/parts"
 for cpu in $(perf script -i "${data}" -F cpu 2> "${log}" | tr -d '[] ' | sort -u)
 do
@@ -165,6 +171,9 @@ END
 
 check_reports "Version" 'all(report["version"] == 1 for report in parts + [plain, children, whole])'
 check_reports "Sort keys" 'check_keys(plain)'
+check_reports "Names of any bytes" \
+	'"b\ufffd\"\\" in {e["command"] for v in plain["events"] for e in v["entries"]}'
+check_reports "A filter by name" 'load(f"{dir}/filtered.json")["events"]'
 check_reports "Entries add up" 'check_periods(plain) and check_periods(whole)'
 check_reports "Callchains add up" 'check_chains(plain)'
 check_reports "Windows with children" 'is_child_sum(children)'
