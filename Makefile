@@ -28,6 +28,9 @@
 #                a recording from x86_64-stalls (or with REPORT=FILE of this JSON), check
 #                it in Chromium, and take a screenshot
 # make drivers   print which drivers ran the tests, from the last results
+# make backport  make the 6.12 LTS kernel with patches/backports/6.12 and run its tests, or
+#                WHAT=apply|export|check|range-diff|build|results, see scripts/backport.sh
+# make newest    print how many patches apply to the newest kernel in Debian's archive
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
@@ -124,6 +127,12 @@ qemu:
 	@scripts/series/check.sh qemu
 	@scripts/qemu-test.sh
 
+backport:
+	@scripts/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)
+
+newest:
+	@scripts/newest.sh
+
 bisect:
 	@scripts/bisect.sh
 
@@ -155,5 +164,6 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers qemu bisect \
+.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers qemu \
+	backport newest bisect \
 	import export check mail lint cache clean-cache clean

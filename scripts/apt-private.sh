@@ -19,13 +19,16 @@ dir=$CACHE/apt/$name
 mkdir -p "$dir/lists/partial" "$dir/archives/partial" "$dir/empty"
 touch "$dir/status"
 
-# The mirror: where the machine gets "main" of Debian itself, not of an
-# add-on archive such as security or backports.
+# The mirror: where the machine gets "main" of Debian itself, not of an add-on
+# archive such as backports; or that of security, for a suite that is there.
+label=Debian
+[[ $suite != *-security ]] || label=Debian-Security
 find_mirror()
 {
 	# shellcheck disable=SC2016 # apt expands that
 	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(COMPONENT) $(REPO_URI)' |
-		awk '$1 == "Debian" && $2 == "Debian" && $3 == "main" && !n++ { print $4 }'
+		awk -v label="$label" \
+			'$1 == "Debian" && $2 == label && $3 == "main" && !n++ { print $4 }'
 }
 mirror=$(find_mirror)
 if [ -z "$mirror" ] && [ "$(id -u)" = 0 ]; then
@@ -34,7 +37,7 @@ if [ -z "$mirror" ] && [ "$(id -u)" = 0 ]; then
 	mirror=$(find_mirror)
 fi
 [ -n "$mirror" ] ||
-	die "no Debian mirror in the apt configuration (run 'apt-get update' once)"
+	die "no mirror of $label in the apt configuration (run 'apt-get update' once)"
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 printf '%s [arch=%s signed-by=%s] %s %s main\n' \

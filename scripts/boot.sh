@@ -77,6 +77,9 @@ if [ ! -e "$dir/end" ]; then
 fi
 # The time stamp tells a message of the kernel from one of a test.
 if grep -nE '\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
-		"$log" >&2; then
+		"$log" > "$dir/kernel.tap"; then
+	# Not each of these ends the machine: for summary.sh it is a test that failed.
+	echo 1 > "$dir/kernel.status"
+	cat "$dir/kernel.tap" >&2
 	die "the kernel of $name complained, see $log"
 fi

@@ -69,6 +69,10 @@ export TOP
 [ ${#jobs[@]} = 0 ] || printf '%s\n' "${jobs[@]}" |
 	xargs -P "$JOBS" -I {} bash -c 'run_job {}' || true
 
+for name in "${chosen[@]}"; do
+	[ ! -e "$RESULTS/$name/kernel.status" ] || echo 'kernel 0 dmesg' >> "$lists/$name.tests"
+done
+
 # A machine that is there to be compared with another one that ran as well.
 for name in "${chosen[@]}"; do
 	other=$(load_machine "$name" && echo "${compare:-}")

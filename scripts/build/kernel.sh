@@ -5,6 +5,8 @@
 # Build the test kernel for ARCH (a machines/arch/ARCH.conf) from TREE (default:
 # build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
 # machines/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
+# A tree linux-VERSION has machines/configs/linux-VERSION.config in addition, which
+# overrides the others.
 . "$(dirname "$0")/lib.sh"
 
 [ $# -ge 1 ] || usage
@@ -14,6 +16,7 @@ use_arch "$arch"
 fragments=("$configs/test.config" "$configs/$arch.config")
 [ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
 [ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
+[ ! -e "$configs/${tree##*/}.config" ] || fragments+=("$configs/${tree##*/}.config")
 for file in "${fragments[@]}"; do
 	[ -f "$file" ] || die "no configuration ${file#"$TOP/"}"
 done
@@ -38,7 +41,8 @@ kernel_make()
 build()
 {
 	mkdir -p "$out"
-	cat "${fragments[@]}" > "$out/all.config"
+	# Of each option the last line.
+	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac > "$out/all.config"
 	# Each time: an option can come and go with the commit that is checked out.
 	kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig
 	check_config "$out/all.config" "$out/.config" "$arch"

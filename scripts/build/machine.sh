@@ -24,11 +24,16 @@ else
 	need "${qemu_packages[@]}"
 fi
 "$TOP/scripts/series/import.sh" linux
-source=$LINUX
-if [ "$tree" = base ]; then
+case $tree in
+series)
+	source=$LINUX ;;
+base)
 	source=$BASE
-	base_worktree
-fi
+	base_worktree ;;
+*)
+	source=$BUILD/linux-$tree
+	"$TOP/scripts/series/import.sh" "linux-$tree" ;;
+esac
 
 kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "${fragment:-}")
 selftests=$("$TOP/scripts/build/selftests.sh" "$arch")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: base.sh linux|qemu
+# usage: base.sh linux|linux-VERSION|qemu
 #
 # Make the base of a series available as one commit and print "REPOSITORY COMMIT".
-# That of linux is KERNEL_TREE= when that is set (a git tree: its HEAD; any other
-# directory: its files). Otherwise a base is the Debian package that base.pin
+# That of linux, not of a backport, is KERNEL_TREE= when that is set (a git tree: its
+# HEAD; any other directory: its files). Otherwise a base is the Debian package that base.pin
 # names. The commit depends on nothing but the files.
 . "$(dirname "$0")/lib.sh"
 use_series "${1:-}"
@@ -57,7 +57,7 @@ fetch_linux()			# prints the path of the .deb
 		dpkg=dpkg-deb xz-utils=xz >&2
 
 	local dir=$CACHE/base version=$BASE_VERSION sha=$BASE_SHA256 deb
-	local apt=("$TOP/scripts/apt-private.sh" base "$BASE_SUITE" amd64)
+	local apt=("$TOP/scripts/apt-private.sh" "${series/linux/base}" "$BASE_SUITE" amd64)
 
 	mkdir -p "$dir"
 	deb=$(find_deb "$dir" "$version")
@@ -67,7 +67,7 @@ fetch_linux()			# prints the path of the .deb
 		if ! "${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
 				grep -F " $version " > /dev/null; then
 			version=$("${apt[@]}" apt-cache madison "$BASE_PACKAGE" |
-				awk -F'[| ]+' 'NR == 1 { print $3 }')
+				awk -F' *[|] *' 'NR == 1 { print $2 }')
 			[ -n "$version" ] ||
 				die "$BASE_SUITE has no $BASE_PACKAGE: set KERNEL_TREE="
 			warn "$BASE_PACKAGE $BASE_VERSION is gone from $BASE_SUITE: using $version instead"
@@ -81,7 +81,7 @@ fetch_linux()			# prints the path of the .deb
 	if [ -n "$sha" ] &&
 	   ! echo "$sha  $deb" | sha256sum --check --status; then
 		rm -f "$deb"
-		die "$deb had not the sha256 of patches/base.pin; it is removed, try again"
+		die "$deb had not the sha256 of ${patches#"$TOP/"}/base.pin; it is removed, try again"
 	fi
 	echo "$deb"
 }
@@ -137,7 +137,7 @@ qemu:*)
 	dsc=$(fetch_qemu)
 	repository=${dsc%.dsc}.git
 	snapshot_package "$repository" unpack_qemu "$dsc" ;;
-linux:)
+linux:|linux-*)
 	deb=$(fetch_linux)
 	repository=${deb%.deb}.git
 	snapshot_package "$repository" unpack_linux "$deb" ;;

@@ -5,7 +5,8 @@
 # Prove that a series applies to its base with plain "git am", that an export of
 # the result is the same files again, to the byte, that checkpatch has nothing
 # to say but what checkpatch.exceptions lists, that nobody signed for others, and
-# that each cover of linux names whom get_maintainer.pl names.
+# that each cover of linux names whom get_maintainer.pl names; and that backports
+# apply to theirs.
 . "$(dirname "$0")/lib.sh"
 use_series "${1:-}"
 need git perl python3-git=/usr/lib/python3/dist-packages/git/__init__.py \
@@ -29,12 +30,18 @@ if [ -d "$tree/.git" ]; then
 fi
 "$TOP/scripts/series/import.sh" "$series" "$tree"
 
+if [ "$series" = linux ]; then
+	for name in "$patches"/backports/*/; do
+		"$TOP/scripts/backport.sh" "$(basename "$name")" check
+	done
+fi
+
 # Another base has other line numbers.
 if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
 	rm -rf "$copy"
 	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
 	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
-	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller \
+	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller -x backports \
 		"$patches" "$copy/patches"
 	if [ "$series" = linux ]; then
 		while read -r file; do

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the scripts here: the two series, and how their topics are stored.
+# Sourced by the scripts here: the series, and how their topics are stored.
 #
 # patches/ is a sequence of topics. TT00-NAME.cover is the cover letter of topic
 # TT, TT01-*.patch and what follows are its patches. In a work tree the cover is
 # an empty commit in front of its patches, with the subject "topic: NAME", so
 # that "git rebase -i" moves patches from one topic to another, and "git commit
 # --amend" edits a cover.
+#
+# A series linux-VERSION is a backport, without topics: patches/backports/VERSION/series
+# lists its patches in order, by NUMBER those of patches/ that are taken as they are,
+# by name the files beside it.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 . "$TOP/scripts/packages.sh"
@@ -16,16 +20,20 @@ export GIT_CONFIG_NOSYSTEM=1
 TOPIC_LIMIT=20			# patches that can be mailed at once
 
 # Set for a series: its name, the directory of its patches, its work tree, and
-# the pin of its base.
-use_series()			# linux|qemu
+# the pin of its base (or what the file BASE_PIN= has instead).
+use_series()			# linux|linux-VERSION|qemu
 {
 	case ${1:-} in
 	linux)	patches=$TOP/patches worktree=$LINUX base_name=kernel ;;
+	linux-*)
+		patches=$TOP/patches/backports/${1#linux-} worktree=$BUILD/$1 base_name=kernel
+		[ -f "$patches/series" ] ||
+			die "no backport '${1#linux-}': $(cd "$TOP/patches/backports" && echo *)" ;;
 	qemu)	patches=$TOP/patches/qemu worktree=$QEMU base_name=QEMU ;;
 	*)	die "no series '${1:-}': linux or qemu" ;;
 	esac
 	series=$1
-	. "$patches/base.pin"
+	. "${BASE_PIN:-$patches/base.pin}"
 }
 
 # End unless the working directory is a tree at rest: on branch "series", nothing
@@ -48,7 +56,32 @@ require_tree()
 # Print the files of DIRECTORY that make a series, in order.
 series_files()			# DIRECTORY
 {
+	[ ! -f "$1/series" ] || { listed_files "$1"; return; }
 	find "$1" -maxdepth 1 -regex '.*/[0-9]+-[^/]*\.\(cover\|patch\)' | LC_ALL=C sort
+}
+
+# Print the files that DIRECTORY/series lists. One that is not there is printed as well,
+# for git to fail.
+listed_files()			# DIRECTORY
+{
+	local item
+
+	while read -r item _; do
+		case $item in
+		''|'#'*)	;;
+		*.patch)	echo "$1/$item" ;;
+		*)		printf '%s\n' "$TOP/patches/$item"-*.patch ;;
+		esac
+	done < "$1/series"
+}
+
+# Make an index of COMMIT for git apply --cached, which applies as git am does and
+# needs no tree. Remove the directory of GIT_INDEX_FILE at the end.
+open_index()			# REPOSITORY COMMIT
+{
+	export GIT_DIR=$1 GIT_INDEX_FILE
+	GIT_INDEX_FILE=$(mktemp -d)/index
+	git read-tree "$2"
 }
 
 # Print what a tree is made from, as one word.

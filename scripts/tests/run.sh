@@ -69,6 +69,8 @@ refused "no 'nope' in archs.table" scripts/archs.sh nope
 refused "no architecture 'nope'" scripts/build/kernel.sh nope
 refused 'usage: kernel.sh' scripts/build/kernel.sh
 refused "no machine 'nope'" scripts/run.sh nope machines/demo.tests results
+refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
+refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
