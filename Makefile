@@ -31,6 +31,11 @@
 # make backport  make the 6.12 LTS kernel with patches/backports/6.12 and run its tests, or
 #                WHAT=apply|export|check|range-diff|build|results, see scripts/backport.sh
 # make newest    print how many patches apply to the newest kernel in Debian's archive
+# make deb       build Debian packages of the kernel and of perf in build/deb, with the
+#                configuration of the running kernel, or CONFIG=FILE, and
+#                LOCALMODCONFIG=1: only the modules that are loaded (or LSMOD=FILE)
+# make deb-test  install them on a disk with Debian 12 in QEMU, boot, record, remove them:
+#                build/results/deb has what it says; PACKAGES=DIRECTORY tests these
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
@@ -60,7 +65,8 @@
 
 RESULTS := build/results
 TREE ?= linux
-export KERNEL_TREE JOBS CMDLINE TEST OPERATIONS SEED PLAIN SIGNOFF UPDATE_PINS XDG_CACHE_HOME
+export KERNEL_TREE JOBS CMDLINE TEST OPERATIONS SEED PLAIN SIGNOFF UPDATE_PINS XDG_CACHE_HOME \
+	CONFIG LOCALMODCONFIG LSMOD
 # An empty one would not be the default.
 unexport $(foreach name,JOBS XDG_CACHE_HOME,$(if $($(name)),,$(name)))
 
@@ -123,6 +129,12 @@ page:
 drivers:
 	@scripts/drivers.sh
 
+deb:
+	@scripts/deb.sh
+
+deb-test:
+	@scripts/deb-test.sh $(PACKAGES)
+
 qemu:
 	@scripts/series/check.sh qemu
 	@scripts/qemu-test.sh
@@ -164,6 +176,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers qemu \
-	backport newest bisect \
-	import export check mail lint cache clean-cache clean
+.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers deb deb-test \
+	qemu backport newest bisect import export check mail lint cache clean-cache clean

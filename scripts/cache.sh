@@ -11,6 +11,7 @@ describe()			# NAME
 	case $1 in
 	apt)		echo 'package lists of Debian' ;;
 	base)		echo "source of the kernel, and its repository" ;;
+	debian)		echo "a disk with Debian for each set of packages" ;;
 	qemu-base)	echo "source of QEMU, and its repository" ;;
 	ccache)		echo 'objects' ;;
 	qemu)		echo 'our QEMU, a directory for each state of its source' ;;

@@ -25,7 +25,7 @@ x86_64)
 	# The firmware is that of Debian's QEMU.
 	need qemu-system-data=/usr/share/qemu seabios=/usr/share/seabios/bios-256k.bin
 	options=(--disable-fdt)
-	config=(CONFIG_I440FX=y CONFIG_ISA_DEBUG=y) ;;
+	config=(CONFIG_I440FX=y CONFIG_ISA_DEBUG=y CONFIG_VIRTIO_PCI=y CONFIG_VIRTIO_BLK=y) ;;
 *)
 	die "no target '$target': aarch64, ppc64, x86_64" ;;
 esac

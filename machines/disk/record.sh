@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+# On the kernel of the package, which the boot loader starts: perf records with windows.
+# Then remove both packages.
+. ./lib.sh
+uname -r
+uname -r | grep -e '-windows$'
+cat /proc/cmdline
+perf-windows fnstat record -- python3 program.py > record.log 2>&1 || { cat record.log; exit 1; }
+cat record.log
+no grep 'no windows' record.log
+perf-windows fnstat report --stdio > report.log 2>&1
+head -n 40 report.log
+# There are some, and functions have metrics of them: on this machine CPI is 1.
+grep -E '^# Windows: [1-9][0-9]* of ' report.log
+grep -E '% +1\.00\?? .* [1-9][0-9]+ +[0-9.]+ +\[\.\] _PyUnicode_JoinArray' report.log
+apt-get purge -q -y 'linux-*-windows'
