@@ -64,7 +64,8 @@ static bool option_takes_value(const struct option *opt)
 
 /*
  * Own options can stand anywhere before the workload. Where that begins, only the options
- * of the other command tell: those that they know may take the next argument.
+ * of the other command tell: those that they know may take the next argument. A command
+ * without a workload needs no @others.
  */
 static int split_args(struct fnstat_args *args, int argc, const char **argv,
 		      const struct option *own, const struct option *others)
@@ -79,14 +80,18 @@ static int split_args(struct fnstat_args *args, int argc, const char **argv,
 		return -ENOMEM;
 
 	args->own[0] = argv[0];
-	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		bool has_value = false, is_own = !strcmp(argv[i], "-h") ||
 						 !strcmp(argv[i], "--help");
-		const struct option *opt = find_option(own, argv[i], &has_value);
+		const struct option *opt = NULL;
 
+		if (argv[i][0] == '-')
+			opt = find_option(own, argv[i], &has_value);
+		else if (others)
+			break;
 		if (opt)
 			is_own = true;
-		else if (!is_own)
+		else if (!is_own && others)
 			opt = find_option(others, argv[i], &has_value);
 		if (is_own)
 			args->own[args->nr_own++] = argv[i];
@@ -200,7 +205,7 @@ static int fnstat__add_terms(const struct fnstat_record *rec, bool windows, stru
 /* Without cycles there is no metric, but the time of functions. */
 static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *events)
 {
-	if (rec->metrics || rec->counters || rec->sample_insns) {
+	if (rec->metrics || rec->counters || rec->sample_insns || rec->returns) {
 		pr_err("fnstat: this machine does not count cycles\n");
 		return -ENOENT;
 	}
@@ -509,13 +514,12 @@ static int cmd_fnstat_diff(int argc, const char **argv)
 		"perf fnstat diff [-M <metric>] [<options of perf diff>] [<file>] <file>...",
 		NULL
 	};
-	const struct option no_options[] = { OPT_END() };
 	const char **diff_argv = NULL;
 	struct fnstat_args args;
 	char *compute = NULL;
 	int nr = 0, ret;
 
-	ret = split_args(&args, argc, argv, options, no_options);
+	ret = split_args(&args, argc, argv, options, /*others=*/NULL);
 	if (ret)
 		goto out;
 	parse_options(args.nr_own, args.own, options, usage, 0);

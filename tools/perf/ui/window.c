@@ -91,7 +91,9 @@ static bool __hist_entry__samples(struct hist_entry *he, bool children,
 			continue;
 		stat = children ? same->stat_acc : &same->stat;
 		samples[i].share = (double)stat->period / hists->stats.total_period;
-		samples[i].nr = stat->nr_events;
+		/* Kish's effective number, of which the entry has its share. */
+		samples[i].nr = samples[i].share *
+				hists->sum_period * hists->sum_period / hists->sum_period2;
 		found = true;
 	}
 	return found;

@@ -20,12 +20,11 @@
 #include "evlist.h"
 #include "evsel.h"
 #include "mmap.h"
-#include "parse-events.h"
-#include "record.h"
 #include "sample.h"
 #include "thread.h"
 #include "util.h"
 #include "window.h"
+#include "window-record.h"
 
 #define PERIOD		100000
 #define WINDOW		1000
@@ -141,33 +140,15 @@ static bool costs__get(const struct costs *costs, double *cost)
  */
 int window_cost__measure(bool kernel, double *cost)
 {
-	struct record_opts opts = {
-		.target		= { .uses_mmap = true },
-		.mmap_pages	= MMAP_PAGES,
-	};
-	struct evlist *evlist = evlist__new();
-	struct parse_events_error err;
 	struct costs *costs = NULL;
-	char events[128], tid[16];
-	int ret = -ENODATA;
+	struct evlist *evlist;
+	char events[128];
 	bool found = false;
+	int ret;
 
-	if (!evlist)
-		return -ENOMEM;
-
-	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
-	opts.target.tid = tid;
 	scnprintf(events, sizeof(events), "{cycles/period=%d,alt-period=%d/,instructions}:%sS",
 		  PERIOD, WINDOW, kernel ? "" : "u");
-	parse_events_error__init(&err);
-	if (__parse_events(evlist, events, /*pmu_filter=*/NULL, /*cputype_filter=*/false, &err,
-			   /*fake_pmu=*/false, /*warn_if_reordered=*/false, /*fake_tp=*/false))
-		goto out;
-	ret = evlist__create_maps(evlist, &opts.target);
-	if (ret)
-		goto out;
-	evlist__config(evlist, &opts, /*callchain=*/NULL);
-	ret = evlist__open(evlist);
+	ret = window_record__open(events, &evlist);
 	if (ret)
 		goto out;
 	costs = calloc(evlist__nr_entries(evlist), sizeof(*costs));
@@ -192,7 +173,6 @@ int window_cost__measure(bool kernel, double *cost)
 		ret = -ENODATA;
 	pr_debug("interrupts add %.1f cycles to a window\n", found ? *cost : 0);
 out:
-	parse_events_error__exit(&err);
 	free(costs);
 	evlist__put(evlist);
 	return ret;

@@ -24,58 +24,66 @@
 #include "window-stats.h"
 
 /**
- * window_record__can_open - Tell if the CPU can count events together.
+ * window_record__open - Open events for this thread.
  * @events: As for perf record -e.
+ * @evlist: Set to them, or to NULL. To be put, also after an error.
  *
  * Return: 0, -EINVAL if the events are not known, -ENOENT if the machine has none of the
  * kind, or another error of perf_event_open(2).
  */
-int window_record__can_open(const char *events)
+int window_record__open(const char *events, struct evlist **evlist)
 {
 	char tid[16];
 	struct record_opts opts = { .target = { .tid = tid }, };
-	struct evlist *evlist = evlist__new();
 	struct parse_events_error err;
-	struct evsel *evsel;
-	int ret = -ENOMEM;
+	int ret;
+
+	*evlist = evlist__new();
+	if (!*evlist)
+		return -ENOMEM;
 
 	scnprintf(tid, sizeof(tid), "%d", (int)gettid());
 	parse_events_error__init(&err);
-	if (!evlist)
-		goto out;
-	ret = -EINVAL;
-	if (__parse_events(evlist, events, /*pmu_filter=*/NULL, /*cputype_filter=*/false, &err,
-			   /*fake_pmu=*/false, /*warn_if_reordered=*/false, /*fake_tp=*/false))
-		goto out;
-	ret = evlist__create_maps(evlist, &opts.target);
-	if (ret)
-		goto out;
-
-	evlist__config(evlist, &opts, /*callchain=*/NULL);
-	ret = evlist__open(evlist);
-	if (!ret)
-		evlist__close(evlist);
-	/* Only perf stat counts duration_time and others that the kernel does not. */
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__is_tool(evsel))
-			ret = -ENOENT;
-	}
-out:
+	ret = __parse_events(*evlist, events, /*pmu_filter=*/NULL, /*cputype_filter=*/false, &err,
+			     /*fake_pmu=*/false, /*warn_if_reordered=*/false, /*fake_tp=*/false);
 	parse_events_error__exit(&err);
+	if (ret)
+		return -EINVAL;
+	ret = evlist__create_maps(*evlist, &opts.target);
+	if (ret)
+		return ret;
+
+	evlist__config(*evlist, &opts, /*callchain=*/NULL);
+	return evlist__open(*evlist);
+}
+
+/**
+ * window_record__can_open - Tell if the CPU can count events together.
+ * @events: As for perf record -e.
+ *
+ * Return: As window_record__open() does.
+ */
+int window_record__can_open(const char *events)
+{
+	struct evlist *evlist;
+	struct evsel *evsel;
+	int ret = window_record__open(events, &evlist);
+
+	if (!ret) {
+		/* Only perf stat counts duration_time and others that the kernel does not. */
+		evlist__for_each_entry(evlist, evsel) {
+			if (evsel__is_tool(evsel))
+				ret = -ENOENT;
+		}
+	}
 	evlist__put(evlist);
 	return ret;
 }
 
-/* True for "slots" and "topdown.slots", also of a PMU. */
 static bool is_slots(const char *event)
 {
-	const char *name = strchr(event, '/');
-	size_t len;
-
-	name = name ? name + 1 : event;
-	len = strcspn(name, "/:");
-	return (len == strlen("slots") && !strncasecmp(name, "slots", len)) ||
-	       (len == strlen("topdown.slots") && !strncasecmp(name, "topdown.slots", len));
+	return window_event__has_name(event, "slots", /*with_terms=*/false) ||
+	       window_event__has_name(event, "topdown.slots", /*with_terms=*/false);
 }
 
 /* The kernel counts TopDown metrics only in a group that slots lead. */

@@ -2,6 +2,7 @@
 #ifndef __PERF_WINDOW_RECORD_H
 #define __PERF_WINDOW_RECORD_H
 
+struct evlist;
 struct strbuf;
 
 /**
@@ -25,5 +26,6 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 int window_record__add_metrics(const struct window_record *rec, const char *metrics,
 			       struct strbuf *events);
 int window_record__can_open(const char *events);
+int window_record__open(const char *events, struct evlist **evlist);
 
 #endif /* __PERF_WINDOW_RECORD_H */

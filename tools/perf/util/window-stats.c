@@ -89,8 +89,15 @@ static const struct {
 	{ "ref-cycles",			PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-/* True for "event", "event:u" and "pmu/event/", and "event/terms/" and "pmu/event,terms/". */
-static bool is_event_name(const char *name, const char *event, bool with_terms)
+/**
+ * window_event__has_name - Tell if an event is of this name.
+ * @name: What the user calls the event: with modifiers, or of a PMU.
+ * @event: The name.
+ * @with_terms: With terms too, as event/terms/ or pmu/event,terms/.
+ *
+ * Return: True for "event", "event:u" and "pmu/event/".
+ */
+bool window_event__has_name(const char *name, const char *event, bool with_terms)
 {
 	const char *terms = strchr(name, '/');
 	size_t len = strlen(event);
@@ -111,7 +118,7 @@ static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_te
 	/* The leader of TopDown metrics in sysfs, and in the JSON files. */
 	if (!strcasecmp(event, "topdown.slots"))
 		event = "slots";
-	if (is_event_name(evsel__name(evsel), event, with_terms))
+	if (window_event__has_name(evsel__name(evsel), event, with_terms))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(hardware_names); i++) {
 		if (!strcasecmp(hardware_names[i].name, event)) {
@@ -121,8 +128,8 @@ static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_te
 				return true;
 			for (size_t j = 0; j < ARRAY_SIZE(hardware_names); j++) {
 				if (hardware_names[j].config == config &&
-				    is_event_name(evsel__name(evsel), hardware_names[j].name,
-						  with_terms))
+				    window_event__has_name(evsel__name(evsel),
+							   hardware_names[j].name, with_terms))
 					return true;
 			}
 			return false;

@@ -133,7 +133,7 @@ struct window_estimate {
 /**
  * struct window_samples - What the samples of an event say of an entry.
  * @share: The entry's part of them, 0 to 1, weighted with their periods.
- * @nr: Number of samples.
+ * @nr: Number of samples, of those of one weight that would tell as much.
  */
 struct window_samples {
 	double	share;
@@ -161,6 +161,7 @@ struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 void window_group__count(struct window_group *group, const struct window *window);
+bool window_event__has_name(const char *name, const char *event, bool with_terms);
 extern const char * const window_returns_events[];
 
 const char *window_metric__names(void);

@@ -99,6 +99,8 @@ test_refused() {
 # test_no_cycles: check that a clock serves where there are no cycles, and that nobody takes
 # it for more
 test_no_cycles() {
+	local options
+
 	if perf fnstat record -c 200000 -o "${data}" perf test -w fnmix 300 > "${log}" 2>&1 &&
 	   grep -q "does not count cycles" "${log}" &&
 	   perf fnstat report -i "${data}" 2> "${log}" | grep -q '%.* fnmix_'
@@ -110,13 +112,17 @@ test_no_cycles() {
 	else
 		fail "A clock instead of cycles"
 	fi
-	if perf fnstat record -M cpi -o "${data}" true > /dev/null 2> "${log}" ||
-	   ! grep -q "does not count cycles" "${log}"
-	then
-		fail "No metrics of a clock"
-	else
-		pass "No metrics of a clock"
-	fi
+	for options in "-M cpi" --returns
+	do
+		# shellcheck disable=SC2086 # they are words
+		if perf fnstat record ${options} -o "${data}" true > /dev/null 2> "${log}" ||
+		   ! grep -q "does not count cycles" "${log}"
+		then
+			fail "No ${options} of a clock"
+		else
+			pass "No ${options} of a clock"
+		fi
+	done
 }
 
 # test_no_windows: check that a short period serves where there are no windows
@@ -244,7 +250,7 @@ test_diff() {
 		echo "${nr} functions, ${stars} differ"
 		fail "Differences of two programs"
 	fi
-	if perf fnstat diff -M instructions-share "${data}" "${data}.2" 2> "${log}" |
+	if perf fnstat diff -s sym "${data}" -M instructions-share "${data}.2" 2> "${log}" |
 		grep -q '[0-9]\*  \[.\] fnmix_'
 	then
 		pass "Differences by perf fnstat"
