@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make demo      record a workload with windows on an emulated machine, and
-#                print the metrics of its functions
+#                print the metrics of its functions (MACHINES="NAME ...": on these)
 # make test      run all tests and checks: "N passed, N failed, N skipped"
 #                MACHINES="NAME ..."  those of these machines
 #                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
@@ -79,9 +79,12 @@ help:
 	done
 
 demo:
-	@scripts/run.sh arm64-up machines/demo.tests $(RESULTS)/demo
-	@cat $(RESULTS)/demo/report.tap
-	@scripts/summary.sh machines/demo.tests=$(RESULTS)/demo
+	@for machine in $(or $(MACHINES),arm64-up); do \
+		results=$(RESULTS)/demo-$$machine; \
+		scripts/run.sh $$machine machines/demo.tests $$results || exit; \
+		cat $$results/record.tap $$results/report.tap; \
+		scripts/summary.sh machines/demo.tests=$$results || exit; \
+	done
 
 test:
 	@scripts/test.sh $(MACHINES)

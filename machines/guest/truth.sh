@@ -21,6 +21,7 @@
 #
 # Functions for which windows are too long have to be marked with '?', or to be right:
 # from samples of both events (EBS=1, the default), their CPI and share of instructions.
+# The columns "?" and "*!" have the part of the recordings that mark it so.
 # Those with less than five samples in a recording, 20 if these are the estimate, are not
 # judged.
 . "$(dirname "$0")/ktap.sh"
@@ -218,8 +219,9 @@ awk -v recordings="$recordings" -v period="$period" '
 		print "TAP version 13"
 		m = split("time cpi insns bm cm", what, " ")
 		split("%time CPI %insns BM/KI CM/KI", title, " ")
-		printf "# %-11s %-7s %9s %9s %7s %6s %6s %7s %5s  %s\n", "function", "number",
-			"truth", "mean", "mean z", "sd z", "cover", "windows", "used", "verdict"
+		printf "# %-11s %-7s %9s %9s %7s %6s %6s %7s %5s %5s %5s  %s\n", "function",
+			"number", "truth", "mean", "mean z", "sd z", "cover", "windows", "used",
+			"?", "*!", "verdict"
 		for (f = 1; f <= nr; f++) {
 			for (j = 1; j <= m; j++) {
 				k = name[f] SUBSEP what[j]
@@ -253,9 +255,10 @@ awk -v recordings="$recordings" -v period="$period" '
 					if (from_samples)
 						verdict = verdict ", from samples"
 				}
-				printf "# %-11s %-7s %9.4g %9.4g %7.2f %6.2f %6.3f %7.1f %5.2f  %s\n",
+				printf "# %-11s %-7s %9.4g %9.4g %7.2f %6.2f %6.3f %7.1f %5.2f %5.2f %5.2f  %s\n",
 					name[f], title[j], t, sum[k] / n[k], mean, sd, c,
-					windows[name[f]], coverage[name[f]], verdict
+					windows[name[f]], coverage[name[f]], marked[k] / n[k],
+					sampled[k] / n[k], verdict
 			}
 		}
 		for (i in rest)
