@@ -35,7 +35,8 @@
  * 3. Call perf_event_keep_interval() after pmu::stop() and pmu::del() have read the
  *    counter, if its interrupt is not handled any more. Where hardware may have
  *    written the sample by then, and the driver finds it later, call
- *    perf_event_end_kept_interval() before that sample is counted.
+ *    perf_event_end_kept_interval() before that sample is counted. A driver that
+ *    leaves at least 1 in hw_perf_event::period_left has no such intervals.
  *
  * 4. Refuse what does not work. In pmu::event_init(), EOPNOTSUPP for modes in which
  *    the hardware begins an interval by itself; has_varying_period() tells which

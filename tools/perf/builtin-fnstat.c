@@ -36,21 +36,25 @@ struct fnstat_args {
 	const char	**others;
 };
 
-static const struct option *find_option(const struct option *opt, const char *arg,
-					bool *has_value)
+/* Find the option with this name, or with @abbreviated one whose name begins so. */
+static const struct option *find_long(const struct option *opt, const char *name,
+				      bool abbreviated)
+{
+	size_t len = strcspn(name, "=");
+
+	for (; opt->type != OPTION_END; opt++) {
+		if (len && opt->long_name && !strncmp(name, opt->long_name, len) &&
+		    (abbreviated || !opt->long_name[len]))
+			return opt;
+	}
+	return NULL;
+}
+
+static const struct option *find_letter(const struct option *opt, char letter)
 {
 	for (; opt->type != OPTION_END; opt++) {
-		size_t len = opt->long_name && strstarts(arg, "--") ? strlen(opt->long_name) : 0;
-
-		if (len && !strncmp(arg + 2, opt->long_name, len) &&
-		    (!arg[2 + len] || arg[2 + len] == '=')) {
-			*has_value = arg[2 + len];
+		if (opt->short_name == letter)
 			return opt;
-		}
-		if (!strstarts(arg, "--") && opt->short_name && arg[1] == opt->short_name) {
-			*has_value = arg[2];
-			return opt;
-		}
 	}
 	return NULL;
 }
@@ -60,6 +64,61 @@ static bool option_takes_value(const struct option *opt)
 	/* Those without a value come first. */
 	return opt->type >= OPTION_STRING &&
 	       !(opt->flags & (PARSE_OPT_NOARG | PARSE_OPT_OPTARG));
+}
+
+static bool option_can_have_value(const struct option *opt)
+{
+	return opt->type >= OPTION_STRING && !(opt->flags & PARSE_OPT_NOARG);
+}
+
+/*
+ * Find out if an argument is an own option, and if its value is the next argument.
+ * Return: 0, or -EINVAL after a message.
+ */
+static int find_option(const char *arg, const struct option *own, const struct option *others,
+		       bool *is_own, bool *takes_next)
+{
+	const struct option *opt = NULL;
+
+	*is_own = !strcmp(arg, "-h") || !strcmp(arg, "--help");
+	*takes_next = false;
+	if (*is_own || arg[0] != '-')
+		return 0;
+	/* A name can be cut, but a whole one comes first. */
+	for (int abbreviated = 0; strstarts(arg, "--") && abbreviated < 2; abbreviated++) {
+		const struct option *other = NULL;
+
+		opt = find_long(own, arg + 2, abbreviated);
+		if (others)
+			other = find_long(others, arg + 2, abbreviated);
+		if (abbreviated && opt && other && strcmp(opt->long_name, other->long_name)) {
+			pr_err("fnstat: %s can be --%s or --%s\n", arg, opt->long_name,
+			       other->long_name);
+			return -EINVAL;
+		}
+		*is_own = opt;
+		opt = opt ?: other;
+		if (opt) {
+			*takes_next = option_takes_value(opt) && !strchr(arg, '=');
+			return 0;
+		}
+	}
+	/* Letters can share an argument. The last one can have a value. */
+	for (const char *pos = arg + 1; arg[1] != '-' && *pos; pos++) {
+		opt = find_letter(own, *pos);
+		if (opt && pos != arg + 1) {
+			pr_err("fnstat: write -%c apart from the other options in '%s'\n", *pos,
+			       arg);
+			return -EINVAL;
+		}
+		*is_own = opt;
+		if (!opt && others)
+			opt = find_letter(others, *pos);
+		*takes_next = opt && option_takes_value(opt) && !pos[1];
+		if (!opt || option_can_have_value(opt))
+			break;
+	}
+	return 0;
 }
 
 /*
@@ -81,23 +140,19 @@ static int split_args(struct fnstat_args *args, int argc, const char **argv,
 
 	args->own[0] = argv[0];
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		bool has_value = false, is_own = !strcmp(argv[i], "-h") ||
-						 !strcmp(argv[i], "--help");
-		const struct option *opt = NULL;
+		bool is_own, takes_next;
+		int ret;
 
-		if (argv[i][0] == '-')
-			opt = find_option(own, argv[i], &has_value);
-		else if (others)
+		if (argv[i][0] != '-' && others)
 			break;
-		if (opt)
-			is_own = true;
-		else if (!is_own && others)
-			opt = find_option(others, argv[i], &has_value);
+		ret = find_option(argv[i], own, others, &is_own, &takes_next);
+		if (ret)
+			return ret;
 		if (is_own)
 			args->own[args->nr_own++] = argv[i];
 		else
 			args->others[args->nr_others++] = argv[i];
-		if (!opt || has_value || !option_takes_value(opt) || i + 1 == argc)
+		if (!takes_next || i + 1 == argc)
 			continue;
 		if (is_own)
 			args->own[args->nr_own++] = argv[++i];
@@ -283,6 +338,17 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 	return ret;
 }
 
+/* Tell if the event that samples can be opened, or return an error. */
+static int fnstat__can_sample(const struct fnstat_record *rec)
+{
+	struct strbuf terms = STRBUF_INIT;
+	int ret = strbuf_addch(&terms, '/') ?: fnstat__add_terms(rec, /*windows=*/true, &terms) ?:
+		  strbuf_addch(&terms, '/') ?: can_count_cycles(terms.buf, rec->kernel);
+
+	strbuf_release(&terms);
+	return ret;
+}
+
 /* Append the groups of metrics that differ between PMUs, of each. */
 static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *metrics,
 				  struct strbuf *events)
@@ -318,7 +384,7 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 			ret = ret ?: fnstat__add_pmu_groups(rec, others.buf, events);
 	}
 	if (!ret && !events->len) {
-		if (rec->metrics) {
+		if (rec->metrics && !fnstat__can_sample(rec)) {
 			pr_err("fnstat: none of these metrics can be counted\n");
 			ret = -ENOENT;
 		} else {
@@ -392,7 +458,14 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (rec.period == DEFAULT)
 		rec.period = 999700;
 
-	if (can_count_cycles("", rec.kernel) == -ENOENT)
+	ret = can_count_cycles("", rec.kernel);
+	/* Perf record would do the same, without a word, but with windows for the kernel. */
+	if (rec.kernel && (ret == -EACCES || ret == -EPERM) &&
+	    !can_count_cycles("", /*kernel=*/false)) {
+		pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
+		rec.kernel = false;
+	}
+	if (ret == -ENOENT)
 		ret = fnstat__add_clock(&rec, &events);
 	else
 		ret = fnstat__add_events(&rec, &events);
@@ -422,41 +495,52 @@ out:
 /* Let fnstat-html.py make a page of the JSON that perf report writes. */
 static int fnstat__report_html(const char *file, int argc, const char **argv)
 {
-	char *exec_path = get_argv_exec_path(), *path = NULL;
-	const char *script_argv[] = { "python3", NULL, "-o", file, "-", NULL };
-	struct child_process script = { .argv = script_argv, .in = -1 };
-	int ret, stdout_fd = -1;
+	char *exec_path = get_argv_exec_path(), *path = NULL, *output = NULL;
+	const char *script_argv[] = { "python3", NULL, NULL, "-", NULL };
+	struct child_process script = { .argv = script_argv };
+	FILE *json = NULL;
+	int ret = -ENOMEM, stdout_fd;
 
-	if (!exec_path || asprintf(&path, "%s/scripts/python/fnstat-html.py", exec_path) < 0) {
-		free(exec_path);
-		return -ENOMEM;
-	}
-	free(exec_path);
+	if (!exec_path || asprintf(&output, "--output=%s", file) < 0 ||
+	    asprintf(&path, "%s/scripts/python/fnstat-html.py", exec_path) < 0)
+		goto out;
 	script_argv[1] = path;
+	script_argv[2] = output;
 	ret = access(path, R_OK) ? -errno : 0;
 	if (ret) {
 		pr_err("fnstat: no %s\n", path);
 		goto out;
 	}
-	ret = start_command(&script);
-	if (ret) {
-		pr_err("fnstat: cannot run python3\n");
+	/* Not a pipe: without a report there is nothing for the script to complain about. */
+	json = tmpfile();
+	if (!json) {
+		ret = -errno;
+		pr_err("fnstat: no temporary file: %m\n");
 		goto out;
 	}
-	/* The page is written when all of the report is there. */
 	fflush(stdout);
 	stdout_fd = dup(STDOUT_FILENO);
-	dup2(script.in, STDOUT_FILENO);
-	close(script.in);
+	dup2(fileno(json), STDOUT_FILENO);
 	/* Rare call chains too: those of a function have to add up to its time. */
 	callchain_param.min_percent = 0;
 	ret = cmd_report(argc, argv);
 	fflush(stdout);
 	dup2(stdout_fd, STDOUT_FILENO);
 	close(stdout_fd);
-	ret = finish_command(&script) ?: ret;
+	if (ret)
+		goto out;
+	rewind(json);
+	/* Closed by what runs the command. */
+	script.in = dup(fileno(json));
+	ret = run_command(&script);
+	if (ret == -ERR_RUN_COMMAND_EXEC)
+		pr_err("fnstat: cannot run python3\n");
 out:
+	if (json)
+		fclose(json);
+	free(output);
 	free(path);
+	free(exec_path);
 	return ret;
 }
 
@@ -478,8 +562,8 @@ static int cmd_fnstat_report(int argc, const char **argv)
 			html = argv[i] + strlen("--html=");
 			continue;
 		}
-		if (!strcmp(argv[i], "--html") && i + 1 < argc) {
-			html = argv[++i];
+		if (!strcmp(argv[i], "--html")) {
+			html = i + 1 < argc ? argv[++i] : "";
 			continue;
 		}
 		/* Those that mean something else there. */
@@ -492,7 +576,10 @@ static int cmd_fnstat_report(int argc, const char **argv)
 		if ((strstarts(argv[i], "-M") || strstarts(argv[i], "-x")) && argv[i][2])
 			rep_argv[nr++] = argv[i] + 2;
 	}
-	if (html) {
+	if (html && !*html) {
+		pr_err("fnstat: --html needs the name of a file\n");
+		ret = -EINVAL;
+	} else if (html) {
 		rep_argv[nr++] = "--json";
 		rep_argv[nr++] = "--children";
 		ret = fnstat__report_html(html, nr, rep_argv);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include <linux/zalloc.h>
 #include <internal/evsel.h>
 
 #include "debug.h"
@@ -812,8 +813,92 @@ static int check_shares(struct fixture *f)
 	window_stats__exit(&a);
 	window_stats__exit(&b);
 	window_stats__exit(&c);
+	window_stats__exit(&d);
 	window_group__delete(group);
 	return TEST_OK;
+}
+
+static void rename_event(struct evsel *evsel, const char *name)
+{
+	zfree(&evsel->name);
+	evsel->name = strdup(name);
+}
+
+/* Half of the slots, or none, are retiring, in all windows the same: 8 bits may tell less. */
+static int check_fractions(struct fixture *f)
+{
+	static const struct {
+		const char *leader;
+		const char *member;
+		bool rounded;
+	} cases[] = {
+		{ "slots:u", "topdown-retiring:u", true },
+		{ "cpu_core/slots/u", "cpu_core/topdown-retiring/u", true },
+		{ "slots", "instructions", false },
+		/* A counter, as on E-cores. */
+		{ "cycles", "topdown-retiring", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		double rounding = cases[i].rounded * 1.959964 / sqrt(3) * 640 / 255;
+		struct window_stats half = {}, none = {};
+		struct window_estimate estimate;
+		struct window_group *group;
+
+		rename_event(f->cycles, cases[i].leader);
+		rename_event(f->instructions, cases[i].member);
+		for (unsigned int jitter = 0; jitter <= 1000; jitter += 1000) {
+			/* With so much jitter it is the slope over the length. */
+			f->cycles->core.attr.alt_sample_period = jitter ?: 100;
+			f->cycles->core.attr.alt_sample_jitter = jitter;
+			group = window_group__new(f->cycles);
+			TEST_ASSERT_VAL("no memory", group);
+			if (add_expression(group, "instructions / 10"))
+				return TEST_FAIL;
+			/* All time is of this entry: it has no error. */
+			group->totals[0] = 6400;
+			for (u64 length = 800; length <= 1200; length += 400) {
+				TEST_ASSERT_EQUAL("windows", add_windows(&half, group, 64, length,
+									 length, length / 2), 0);
+			}
+			TEST_ASSERT_VAL("half", window_stats__estimate(&half, group, 0,
+								       &estimate) &&
+					is_close(estimate.value, 320, 0.0001));
+			TEST_ASSERT_VAL("low", is_close(320 - estimate.low,
+							hypot(320 - 320 * exp(-0.005), rounding),
+							0.0001));
+			TEST_ASSERT_VAL("high", is_close(estimate.high - 320,
+							 hypot(320 * exp(0.005) - 320, rounding),
+							 0.0001));
+			memset(&group->all, 0, sizeof(group->all));
+			TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 800, 800, 0), 0);
+			TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 1200, 1200, 0),
+					  0);
+			TEST_ASSERT_VAL("none", window_stats__estimate(&none, group, 0,
+								       &estimate) &&
+					estimate.value == 0 && estimate.low == 0);
+			TEST_ASSERT_VAL("high", is_close(estimate.high, rounding, 0.0001));
+			window_stats__exit(&half);
+			window_stats__exit(&none);
+			memset(&half, 0, sizeof(half));
+			memset(&none, 0, sizeof(none));
+			window_group__delete(group);
+		}
+	}
+	return TEST_OK;
+}
+
+static int test__window_fractions(struct test_suite *test __maybe_unused,
+				  int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	ret = check_fractions(&f);
+	fixture__exit(&f);
+	return ret;
 }
 
 static int test__window_shares(struct test_suite *test __maybe_unused,
@@ -852,6 +937,7 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Two groups", window_groups),
 	TEST_CASE("Shares of time and events", window_shares),
 	TEST_CASE("Estimates", window_estimates),
+	TEST_CASE("Fractions of 8 bits", window_fractions),
 	{ .name = NULL, }
 };
 

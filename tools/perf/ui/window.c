@@ -745,8 +745,10 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 	};
 	size_t ret = 0;
 
-	ret += fprintf(fp, "Windows: %" PRIu64 " of %.0f, used: %" PRIu64 " (%.1f %%)",
-		       stats->nr_windows, group->length, stats->nr_kept,
+	ret += fprintf(fp, "Windows: %" PRIu64, stats->nr_windows);
+	if (group->length)
+		ret += fprintf(fp, " of %.0f", group->length);
+	ret += fprintf(fp, ", used: %" PRIu64 " (%.1f %%)", stats->nr_kept,
 		       100 * window_stats__coverage(stats));
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
 		u64 nr = stats->problems[ilog2(problems[i].problem)];

@@ -157,6 +157,9 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 	else if (slots)
 		ret = ret ?: strbuf_addstr(events, "slots,");
 	ret = ret ?: strbuf_addf(events, "%s%s}%s", rec->sampler, others.buf, rec->modifiers);
+	/* The parser would put all of TopDown into one group. */
+	if (slots)
+		ret = ret ?: strbuf_addstr(events, *rec->modifiers ? "X" : ":X");
 	strbuf_release(&others);
 	free(list);
 	return ret;
@@ -191,6 +194,7 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
 	struct strbuf left_out = STRBUF_INIT;
 	int ret = names ? 0 : -ENOMEM;
+	size_t len = events->len;
 
 	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
 	     name = strtok_r(NULL, ", ", &tmp)) {
@@ -219,7 +223,8 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 	}
 	if (!ret && group.len)
 		ret = window_record__add_group(rec, group.buf, events);
-	if (!ret && left_out.len) {
+	/* If it is all of them, the reason can be another one, and the caller tells. */
+	if (!ret && left_out.len && events->len > len) {
 		pr_info("Left out, as %s cannot count their events: %s\n", rec->pmu ?: "the CPU",
 			left_out.buf);
 	}

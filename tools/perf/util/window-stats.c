@@ -48,6 +48,8 @@
 #define RELATIVE_FLOOR		0.005
 /* Nor narrower than what is not covered can change, if it differs from the rest by this. */
 #define UNCOVERED_DIFFERENCE	0.1
+/* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
+#define FRACTION_STEPS		255
 /* Estimates that differ by more than so many standard errors contradict each other. */
 #define CONTRADICTION		3
 
@@ -242,16 +244,20 @@ struct window_group *window_group__new(struct evsel *sampler)
 	group->nr_counts = leader->core.nr_members;
 	group->slope = attr->alt_sample_period >= WINDOW_MIN_SLOPE &&
 		       attr->alt_sample_jitter >= attr->alt_sample_period;
-	group->length = attr->alt_sample_period ?: attr->sample_period;
+	/* With a frequency alone they have no common length. */
+	group->length = attr->alt_sample_period ?: attr->freq ? 0 : attr->sample_period;
 	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
 	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
-	if (!group->totals || !group->samplers) {
+	group->fractions = calloc(group->nr_counts, sizeof(*group->fractions));
+	if (!group->totals || !group->samplers || !group->fractions) {
 		window_group__delete(group);
 		return NULL;
 	}
 	group->returns = -ENOENT;
 	for (size_t j = 0; window_returns_events[j] && group->returns < 0; j++)
 		group->returns = window_group__find_event(group, window_returns_events[j]);
+	/* Without slots, on E-cores, they are counters. */
+	group->slots = window_group__find_event(group, "slots");
 	for_each_group_evsel(evsel, leader) {
 		/* A file can claim to have fewer. */
 		if (i >= group->nr_counts)
@@ -260,6 +266,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 			group->sampler_index = i;
 		else
 			group->samplers[i] = evsel__find_sampler(evsel);
+		group->fractions[i] = group->slots >= 0 && strstr(evsel__name(evsel), "topdown-");
 		i++;
 	}
 	return group;
@@ -336,6 +343,7 @@ void window_group__delete(struct window_group *group)
 	window_stats__exit(&group->all);
 	free(group->totals);
 	free(group->samplers);
+	free(group->fractions);
 	free(group);
 }
 
@@ -936,6 +944,9 @@ static bool window_stats__is_uniform(const struct window_stats *stats,
 	if (event == group->nr_counts || stats->problems[ilog2(WINDOW_LEFT)] < WINDOW_MIN_LEFT)
 		return true;
 	event += SUM_COUNTS;
+	/* Neither has anything. */
+	if (!kept[event] && !left[event])
+		return true;
 	difference = log((kept[event] + left[event]) / kept[event] *
 			 kept[sampler] / (kept[sampler] + left[sampler]));
 	return fabs(difference) <= WINDOW_MAX_DIFFERENCE;
@@ -1012,6 +1023,7 @@ void window_stats__subtract(const struct window_stats *stats, const struct windo
 int window_stats__set_counts(struct window_stats *stats, const struct window_group *group,
 			     const double *counts)
 {
+	free(stats->sums);
 	stats->sums = zalloc(window_group__size(group));
 	if (!stats->sums)
 		return -ENOMEM;
@@ -1063,6 +1075,34 @@ static bool window_metric__compute(const struct window_metric *metric,
 		return false;
 	*value *= metric->factor;
 	return isfinite(*value);
+}
+
+/*
+ * Half of the interval of what 8 bits of TopDown fractions do not tell. What is rounded at
+ * random is part of what differs between windows; this is what may be the same in all of
+ * them, which no number of windows makes smaller. How a CPU rounds is not documented: a
+ * field is wrong by a step at most, anything up to that is as likely, and fields have
+ * nothing to do with each other.
+ */
+static double window_metric__rounding(const struct window_metric *metric,
+				      const struct window_group *group, const double *sums,
+				      double cycles, double value)
+{
+	unsigned int nr = window_group__nr_sums(group);
+	double shifted[nr], other, var = 0;
+
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		if (!group->fractions[event])
+			continue;
+		memcpy(shifted, sums, sizeof(shifted));
+		for (unsigned int j = SUM_COUNTS; j < nr; j += group->nr_counts)
+			shifted[j + event] += sums[j + group->slots] / FRACTION_STEPS;
+		if (window_metric__compute(metric, group, shifted, cycles, &other))
+			var += (other - value) * (other - value) / 3;
+	}
+	return NORMAL_975 * sqrt(var);
 }
 
 /* The share of an event needs that of time, and the totals of both events. */
@@ -1163,13 +1203,18 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 	unsigned int nr_sums = window_group__nr_sums(group), nr = 0;
 	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor, least;
 	double cycles = window_stats__cycles(stats, group), power = m->kind == WINDOW_METRIC_SHARE;
-	bool logarithmic;
+	double rounding;
+	bool logarithmic, negative;
 
 	if (!window_stats__value(stats, group, metric, &estimate->value))
 		return false;
 
 	factor = window_stats__share_factor(stats, group, m);
-	logarithmic = estimate->value > 0;
+	window_stats__sum(stats, group, -1, sums);
+	rounding = window_metric__rounding(m, group, sums, cycles, estimate->value);
+	/* Less than this, and what is left of a difference instead of zero, has no scale. */
+	logarithmic = estimate->value > rounding;
+	negative = estimate->value < 0;
 	for (int row = 0; row < WINDOW_GROUPS; row++) {
 		double value;
 
@@ -1180,8 +1225,10 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 		if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, cycles, &value))
 			continue;
 		value *= factor;
-		if (value <= 0)
+		if (value <= rounding)
 			logarithmic = false;
+		if (value < 0)
+			negative = true;
 		values[nr++] = value;
 	}
 
@@ -1233,6 +1280,15 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 		half = max(half, least * fabs(estimate->value));
 		estimate->low = estimate->value - half;
 		estimate->high = estimate->value + half;
+	}
+
+	if (rounding) {
+		double value = estimate->value;
+
+		estimate->low = value - hypot(value - estimate->low, rounding);
+		estimate->high = value + hypot(estimate->high - value, rounding);
+		if (!negative)
+			estimate->low = max(estimate->low, 0.0);
 	}
 	return true;
 }

@@ -96,10 +96,12 @@ struct window_metric {
  * @nr_counts: Number of events in the group.
  * @sampler_index: Index of @sampler in the group.
  * @returns: Index in the group of an event that counts returns from functions, or -ENOENT.
+ * @slots: Index in the group of the event whose fractions TopDown metrics are, or -ENOENT.
  * @slope: The lengths of windows differ so much that what an interrupt adds can be removed.
- * @length: Nominal length of a window.
+ * @length: Nominal length of a window, or 0.
  * @totals: What each event counted in the recording.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
+ * @fractions: For each event, if it is a fraction of @slots.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -109,10 +111,12 @@ struct window_group {
 	unsigned int		nr_counts;
 	unsigned int		sampler_index;
 	int			returns;
+	int			slots;
 	bool			slope;
 	double			length;
 	double			*totals;
 	struct evsel		**samplers;
+	bool			*fractions;
 	struct window_stats	all;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Make one HTML page of reports: a table, and a flame graph that metrics colour.
 
-usage: fnstat-html.py [-o PAGE] REPORT...
+usage: fnstat-html.py [-o PAGE] [--rows N] REPORT...
 
   perf fnstat record -g -o perf.data -- app
   perf fnstat report -i perf.data --json --children -g caller,0 > report.json
@@ -37,6 +37,9 @@ METRICS = {name: (header, text) for name, header, text in (
 )}
 # After these come the columns of time, which every report has.
 BEFORE_TIME = 6
+
+# A browser is slow with more rows of a table, and nobody reads them.
+MAX_ROWS = 2000
 
 MARKS = {
 	"": "",
@@ -75,7 +78,7 @@ class Column:
 		self.digits = 0 if key in ("used", "samples") else 2
 		trusted = [v.value for v in values if v and v.mark != "?"]
 		trusted = trusted or [v.value for v in values if v]
-		self.high = max(trusted, default=0) or 1
+		self.high = max(trusted + [0]) or 1
 		# No function has less than some cycles per instruction; other metrics can be zero.
 		self.low = min(trusted, default=0) if key in ("metric:cpi", "metric:ipc") \
 			else min(trusted + [0])
@@ -201,8 +204,8 @@ def cell(column, value):
 	return (f'<td class="{" ".join(classes)}"{style} data-v="{value.value!r}" '
 		f'title="{e(column.header + " " + value.describe())}">{value}{mark}</td>')
 
-def table(event, columns, rows, keys, kind, hidden):
-	"""Write the table of all entries that have something of this kind."""
+def table(columns, rows, keys, kind, hidden, note):
+	"""Write the table of the entries that have something of this kind."""
 	def header(text, title, numeric, sort=None):
 		return (f'<th scope="col" aria-sort="{sort or "none"}"{" class=n" if numeric else ""}>'
 			f'<button type="button" title="{e(title)}">{e(text)}</button></th>')
@@ -220,10 +223,25 @@ def table(event, columns, rows, keys, kind, hidden):
 			   "".join(f"<td class=name>{name}</td>" for name in names[1:]) +
 			   "".join(cell(column, values.get(column.key)) for column in columns) +
 			   "</tr>")
-	out.append("</tbody></table>")
+	out.append("</tbody>")
+	if note:
+		out.append(f"<tfoot><tr><td colspan={len(keys) + len(columns)}>{note}</td></tr></tfoot>")
+	out.append("</table>")
 	return "\n".join(out)
 
-def section(event, number):
+def limit_rows(rows, max_rows, kind):
+	"""Remove the rows with the least time, and tell how many, and how much that is."""
+	left_out = rows[max_rows:]
+	del rows[max_rows:]
+	if not left_out:
+		return ""
+	text = f"The {max_rows} rows with the most time. Not here: {len(left_out)}"
+	if kind == "own":
+		part = sum(values["time"].value for _, values in left_out if values.get("time"))
+		text += f" with {part:.2f} % of it together"
+	return text + ", see --rows of fnstat-html.py."
+
+def section(event, number, max_rows):
 	"""Return the HTML of an event, and what its flame graph needs."""
 	kinds = {"own": [], "all": []}
 	tree, by_name = Tree(), {}
@@ -246,6 +264,7 @@ def section(event, number):
 	for rows in kinds.values():
 		rows.sort(key=lambda row: (-row[1]["time"].value if row[1].get("time") else 0,
 					   [row[0].get(key, "") for key in entry_keys(row[0])]))
+	notes = {kind: limit_rows(rows, max_rows, kind) for kind, rows in kinds.items()}
 	columns = make_columns(event, [row for rows in kinds.values() for _, row in rows])
 	keys = list(dict.fromkeys(key for entry in event["entries"] for key in entry_keys(entry)))
 
@@ -254,8 +273,9 @@ def section(event, number):
 	if windows:
 		everything = windows["all"]
 		used = 100 * everything["used"] / max(everything["windows"], 1)
-		facts.append(f"<b>{everything['used']}</b> of {everything['windows']} windows "
-			     f"of {windows['length']:g} used ({used:.1f} %)")
+		length = f" of {windows['length']:g}" if windows["length"] else ""
+		facts.append(f"<b>{everything['used']}</b> of {everything['windows']} windows"
+			     f"{length} used ({used:.1f} %)")
 		facts += [f"{nr} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything["problems"].items() if nr]
 		totals = dict(zip(windows["group"], windows["totals"]))
@@ -273,9 +293,9 @@ def section(event, number):
 		out.append('<label>Table <select class="kind"><option value="own">functions alone'
 			   '</option><option value="all">with what they call</option></select></label>')
 	out.append('</div><div class="scroll">')
-	out.append(table(event, columns, kinds["own"], keys, "own", False))
+	out.append(table(columns, kinds["own"], keys, "own", False, notes["own"]))
 	if with_children:
-		out.append(table(event, columns, kinds["all"], keys, "all", True))
+		out.append(table(columns, kinds["all"], keys, "all", True, notes["all"]))
 	out.append("</div>")
 
 	data = None
@@ -283,7 +303,9 @@ def section(event, number):
 		index, functions = {}, {}
 		nodes = tree.nodes(index)
 		metrics = [column for column in columns if column.key.startswith("metric:")]
-		for name in index:
+		# Those that are not in the tables have no values that are to be trusted.
+		shown = {entry.get("symbol") for rows in kinds.values() for entry, _ in rows}
+		for name in [name for name in index if name in shown]:
 			for kind, values in (by_name.get(name) or {}).items():
 				functions.setdefault(index[name], {})[kind] = [
 					value and [None if value.mark == "?" else
@@ -545,7 +567,7 @@ many(document, "section").forEach((section, number) => {
 });
 """
 
-def page(reports):
+def page(reports, max_rows):
 	"""Return the page, in ASCII."""
 	body, data = [], []
 	for report in reports:
@@ -554,7 +576,7 @@ def page(reports):
 		facts.append(f"lost samples <b>{e(report.get('lost_samples', 0))}</b>")
 		body.append(f'<p class="facts">{" · ".join(facts)}</p>')
 		for event in report["events"]:
-			text, tree = section(event, len(data))
+			text, tree = section(event, len(data), max_rows)
 			body.append(text)
 			data.append(tree)
 	legend = "; ".join(f"<b>{mark}</b> {text}" for mark, text in MARKS.items() if mark)
@@ -610,13 +632,16 @@ def read_report(name):
 def main():
 	parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
 	parser.add_argument("-o", "--output", metavar="PAGE", help="default: the standard output")
+	parser.add_argument("--rows", metavar="N", type=int, default=MAX_ROWS,
+			    help="of each table, those with the most time (default: %(default)s)")
 	parser.add_argument("report", nargs="+", metavar="REPORT",
 			    help="of 'perf report --json', - is the standard input")
 	args = parser.parse_args()
 	reports = [read_report(name) for name in args.report]
 	try:
-		text = page(reports)
-	except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+		text = page(reports, args.rows)
+	except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError,
+		ValueError) as error:
 		sys.exit(f"fnstat-html: the report is damaged: {type(error).__name__}: {error}")
 	try:
 		if args.output:

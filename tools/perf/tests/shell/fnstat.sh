@@ -181,7 +181,47 @@ test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000
 test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" -F 500
 test_events "Frequency or period" "exclude each other" -F 500 -c 100000
-test_events "No abbreviated options" "unknown option" --win 100
+test_events "A cut name" "cycles/freq=500," --fre 500
+test_events "A cut name of fnstat" "Ambiguous option" --win 100
+test_events "A cut name of both" "can be --kernel or --kernel-callchains" --kern
+test_events "A cut name of perf record" "period=100000,alt-period" --outp "${data}" -c 100000
+test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000
+test_events "No own letter among others" "write -F apart" -gF 500
+
+# test_reason NAME REGEX OPTIONS...: a refusal has the reason, and no other one
+test_reason() {
+	local what=$1 regex=$2
+
+	shift 2
+	if run_logged perf fnstat record -o "${data}" "$@" true ||
+	   ! grep -q "${regex}" "${log}" || grep -q "Left out\|none of these" "${log}"
+	then
+		fail "${what}"
+	else
+		pass "${what}"
+	fi
+}
+test_reason "Too much jitter" "must be less than twice 'period'" --jitter 9999999
+test_reason "Too much jitter, with metrics" "must be less than twice 'period'" \
+	-M cpi --jitter 9999999
+
+# test_no_kernel: without the right to count the kernel, a user is told so
+test_no_kernel() {
+	local user=(setpriv --reuid=65534 --clear-groups)
+
+	if ! "${user[@]}" perf version > /dev/null 2>&1 ||
+	   [ "$(cat /proc/sys/kernel/perf_event_paranoid)" != 2 ]
+	then
+		skip "No permission to count the kernel"
+	elif run_logged "${user[@]}" perf fnstat -v record --kernel -o - true &&
+	     grep -q "only user space" "${log}" && grep -q "}:uS'" "${log}"
+	then
+		pass "No permission to count the kernel"
+	else
+		fail "No permission to count the kernel"
+	fi
+}
+test_no_kernel
 
 # Without instructions there is nothing to sample.
 test_events "No samples of instructions without them" "needs 'instructions'" \
@@ -341,6 +381,19 @@ then
 else
 	cat "${log}"
 	fail "Events of a metric"
+fi
+
+# Not all of these can be counted together, and each group is a whole one.
+if [ ! -e /sys/bus/event_source/devices/cpu/events/slots ] ||
+   ! perf fnstat -v record -M TopdownL1,TopdownL2 -o "${data}" true > "${log}" 2>&1 ||
+   ! grep -q "record -e '.*slots.*}:uSX*,{slots" "${log}"
+then
+	skip "Several groups of TopDown"
+elif grep -q "regrouped\|cannot be opened\|will be removed" "${log}"
+then
+	fail "Several groups of TopDown"
+else
+	pass "Several groups of TopDown"
 fi
 
 # test_record_metrics: perf record counts the events of metrics with those that it samples

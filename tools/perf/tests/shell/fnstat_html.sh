@@ -23,7 +23,7 @@ page() {
 }
 
 "${PYTHON}" - "${testdir}" << 'END'
-import json, sys
+import json, re, sys
 
 def stats(samples, cpi, mark):
 	return {"samples": samples, "period": 100 * samples,
@@ -62,6 +62,10 @@ write("no-events", {**report, "events": []})
 write("nan", json.dumps(report).replace("1.5", "NaN"))
 write("damaged", {**report, "events": [{"event": "cycles"}]})
 write("deep", "[" * 100000)
+write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
+# As metrics of TopDown can be.
+write("negative", re.sub('"value": [0-9.]+', '"value": -1.5',
+			 json.dumps(report).replace('"cpi"', '"tma_x"')))
 END
 
 if ! page "${testdir}/good.json"
@@ -132,7 +136,22 @@ check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["
 check_page "Nothing to load" 'page.sources == ["data:,"] and \
 	"http:" not in text and "https:" not in text'
 
-for bad in no-json list version no-events nan damaged deep missing
+if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.50" "${testdir}/page.html"
+then
+	pass "Values below zero"
+else
+	fail "Values below zero"
+fi
+if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
+   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.00 %" "${testdir}/page.html" &&
+   [ "$(grep -c "<th scope=.row." "${testdir}/page.html")" = 6 ]
+then
+	pass "The rows with the most time"
+else
+	fail "The rows with the most time"
+fi
+
+for bad in no-json list version no-events nan damaged deep huge missing
 do
 	if page "${testdir}/${bad}.json" || [ -s "${testdir}/page.html" ] ||
 	   [ "$(wc -l < "${log}")" != 1 ] || ! grep -q "^fnstat-html: " "${log}"
@@ -158,12 +177,34 @@ then
 else
 	fail "perf fnstat report --html"
 fi
-if run_logged perf fnstat report -i "${testdir}/nothing" --html "${testdir}/none.html" ||
-   [ -e "${testdir}/none.html" ]
+# test_no_page NAME REGEX OPTIONS...: there is one sentence, and no page
+test_no_page() {
+	local what=$1 regex=$2
+
+	shift 2
+	if run_logged perf fnstat report "$@" --html "${testdir}/none.html" ||
+	   [ -e "${testdir}/none.html" ] || [ "$(wc -l < "${log}")" != 1 ] ||
+	   ! grep -q "${regex}" "${log}"
+	then
+		fail "${what}"
+	else
+		pass "${what}"
+	fi
+}
+test_no_page "No page of no recording" "No such file" -i "${testdir}/nothing"
+test_no_page "No page of a hierarchy" "no hierarchy" -i "${data}" --hierarchy
+perf=$(command -v perf)
+# shellcheck disable=SC2317 # test_no_page calls it
+perf() {
+	PATH=/nonexistent "${perf}" "$@"
+}
+test_no_page "No page without Python" "cannot run python3" -i "${data}" --no-inline
+unset -f perf
+if run_logged perf fnstat report -i "${data}" --html || ! grep -q "name of a file" "${log}"
 then
-	fail "No page of no recording"
+	fail "No page without a name"
 else
-	pass "No page of no recording"
+	pass "No page without a name"
 fi
 
 end_test

@@ -20,18 +20,21 @@ data=${testdir}/perf.data
 odd=${testdir}/$'b\xff"\\'
 ln -s "$(command -v perf)" "${odd}"
 
-# record EVENTS: record processes on all CPUs
+# record EVENTS OPTIONS...: record processes on all CPUs
 record() {
-	run_logged perf record -a -g -o "${data}" -e "$1" sh -c '
+	local events=$1
+
+	shift
+	run_logged perf record -a -o "${data}" -e "${events}" "$@" sh -c '
 		perf test -w fnmix 100 & perf test -w fnmix 200 & "$0" test -w fnmix 300; wait' \
 		"${odd}"
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
-if ! record '{cycles/period=5003/,instructions}:uS' ||
+if ! record '{cycles/period=5003/,instructions}:uS' -g ||
    perf evlist -v -i "${data}" | grep -q "PERF_COUNT_SW_.*_CLOCK"
 then
-	if ! record '{cpu-clock/period=100000/,page-faults}:uS'
+	if ! record '{cpu-clock/period=100000/,page-faults}:uS' -g
 	then
 		skip_test "JSON: cannot record"
 	fi
@@ -49,15 +52,25 @@ json() {
 	fi
 }
 
+# json_windows: write a report of windows, and one for each CPU
+json_windows() {
+	local cpu
+
+	json whole.json --no-children --windows --sort sym -g none \
+		--metrics cpi,instructions-share
+	rm -rf "${testdir}/parts"
+	mkdir "${testdir}/parts"
+	for cpu in $(perf script -i "${data}" -F cpu 2> "${log}" | tr -d '[] ' | sort -u)
+	do
+		json "parts/${cpu}.json" --no-children --windows --sort sym -g none \
+			-C "$((10#${cpu}))"
+	done
+}
+
 json plain.json --no-children --sort sym,comm -g caller,0
 json children.json --children --windows --sort sym -g none
-json whole.json --no-children --windows --sort sym -g none --metrics cpi,instructions-share
 json filtered.json --no-children --sort comm,sym --comms perf -g none
-mkdir "${testdir}/parts"
-for cpu in $(perf script -i "${data}" -F cpu 2> "${log}" | tr -d '[] ' | sort -u)
-do
-	json "parts/${cpu}.json" --no-children --windows --sort sym -g none -C "$((10#${cpu}))"
-done
+json_windows
 
 # check_reports NAME EXPRESSION: check what Python finds in the reports
 check_reports() {
@@ -197,13 +210,8 @@ with open(sys.argv[1]) as file:
 END
 }
 
-if ! "${PYTHON}" -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 38)' 2> /dev/null
-then
-	skip "A query of many reports: no SQLite"
-elif ! perf evlist -i "${data}" | grep -q instructions
-then
-	skip "A query of many reports: no instructions"
-else
+# check_query NAME: compare the example with perf report
+check_query() {
 	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
 	query "${testdir}/whole.json" > "${testdir}/whole.txt"
 	# The columns of perf report, without marks.
@@ -223,11 +231,37 @@ else
 	   diff <(sort "${testdir}/whole.txt") \
 		<(sort "${testdir}/report.txt") > "${log}"
 	then
-		pass "A query of many reports"
+		pass "$1"
 	else
-		fail "A query of many reports"
+		fail "$1"
 	fi
-fi
+}
+
+test_query() {
+	if ! "${PYTHON}" -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 38)' \
+		2> /dev/null
+	then
+		skip "A query of many reports: no SQLite"
+		return
+	fi
+	if ! perf evlist -i "${data}" | grep -q instructions
+	then
+		skip "A query of many reports: no instructions"
+		return
+	fi
+	check_query "A query of many reports"
+	if ! record '{cycles/period=50000,alt-period=1600,alt-period-jitter=1600/,instructions}:uS'
+	then
+		skip "A query of windows of many lengths: the kernel or the PMU has none"
+		return
+	fi
+	json_windows
+	if ! grep -q '"slope": true' "${testdir}/whole.json"
+	then
+		fail "Windows of many lengths"
+	fi
+	check_query "A query of windows of many lengths"
+}
 
 test_refused() {
 	if perf report -i "${data}" --json "$@" > /dev/null 2> "${log}" || [ ! -s "${log}" ]
@@ -239,5 +273,8 @@ test_refused() {
 }
 test_refused --hierarchy
 test_refused --stats
+test_refused --header
+test_refused --dump-raw-trace
+test_query
 
 end_test

@@ -72,4 +72,51 @@ else
 	fail "Places without a symbol"
 fi
 
+# A frequency is no length of windows.
+if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
+	perf test -w fnmix 100 &&
+   perf report -i "${data}.freq" --stdio --windows 2> "${log}" |
+	grep -q "^# Windows: [0-9]*, used: "
+then
+	pass "Windows of a frequency"
+else
+	fail "Windows of a frequency"
+fi
+
+# It is said where symbols are missing alone.
+if report -s sym && ! grep -q "without symbols" "${log}" &&
+   report --symfs "${testdir}/none" -s sym &&
+   grep -q "^[0-9]* % of the time is in code without symbols.*buildid-cache" "${log}"
+then
+	pass "What to do about code without symbols"
+else
+	fail "What to do about code without symbols"
+fi
+
+# test_refused NAME REGEX EVENTS OPTIONS...: there is an error, also for what comes from a pipe
+test_refused() {
+	local what=$1 regex=$2 events=$3
+
+	shift 3
+	if ! run_logged perf record -q -o "${data}" -e "${events}" true
+	then
+		fail "Record for: ${what}"
+	elif report "$@" || ! grep -q "${regex}" "${log}"
+	then
+		fail "${what}"
+	elif perf record -q -o - -e "${events}" true 2> /dev/null |
+		perf report -i - --stdio --windows "$@" > "${out}" 2> "${log}" ||
+	     ! grep -q "${regex}" "${log}"
+	then
+		fail "${what}, from a pipe"
+	else
+		pass "${what}"
+	fi
+}
+test_refused "No windows without a group" "There are no windows" task-clock/period=10000/u
+test_refused "No windows without calls" "counts returns" \
+	"{task-clock/period=10000/,page-faults}:uS" --attribution=exclusive
+test_refused "No unknown metrics" "Unknown metric" \
+	"{task-clock/period=10000/,page-faults}:uS" --metrics=no-such-metric
+
 end_test
