@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: libperf.sh [BUBBLE]
 #
-# libperf's own tests of events and of TopDown, the errors of perf_topdown__new() with other
-# PMUs in sysfs than there are, and on a machine whose PMU "cpu" has metrics and whose taken
-# branches cost BUBBLE cycles, the examples, compared with what perf stat counts. KTAP.
+# libperf's own tests of events and of TopDown, the latter without RDPMC as well, the errors
+# of perf_topdown__new() with other PMUs in sysfs than there are, and on a machine whose PMU
+# "cpu" has metrics and whose taken branches cost BUBBLE cycles, the examples, compared with
+# what perf stat counts. KTAP.
 . "$(dirname "$0")/ktap.sh"
 devices=/sys/bus/event_source/devices
 stub=/tmp/devices
+bubble=${1:-0}
 
 # Run COMMAND with the directory $stub as PMUs.
 with_stub()			# COMMAND...
@@ -41,7 +43,7 @@ near()				# NAME FILE PERCENTAGE...
 	result $? "$name"
 }
 
-plan 9
+plan 12
 # Of Arm's PMU; others have another file.
 [ ! -e /proc/sys/kernel/perf_user_access ] || echo 1 > /proc/sys/kernel/perf_user_access
 /libperf/tests -v evsel
@@ -89,18 +91,44 @@ else
 	done
 fi
 
-# The same loop in both.
-for program in topdown topdown-rdpmc; do
+# Cycles, instructions, those that divisions take longer, taken branches.
+example()		# NAME PROGRAM
+{
+	local truth
+
 	if [ ! -e "$devices/cpu/events/slots" ]; then
-		result 0 "$program # SKIP no metrics"
-		continue
+		result 0 "$1 # SKIP no metrics"
+		return
 	fi
-	# Cycles, instructions, those that divisions take longer, taken branches.
 	perf stat -x, -o /tmp/topdown.stat -e '{cycles:u,instructions:u,r0914:u,r20c4:u}' \
-		"/libperf/$program" 1000000 > /tmp/topdown.out
-	mapfile -t truth < <(awk -F, -v bubble="${1:-0}" '$1 ~ /^[0-9]/ { c[++nr] = $1 }
+		"$2" 1000000 > /tmp/topdown.out
+	mapfile -t truth < <(awk -F, -v bubble="$bubble" '$1 ~ /^[0-9]/ { c[++nr] = $1 }
 		END { printf "%f\n0\n%f\n%f\n", 100 * c[2] / c[1], 100 * bubble * c[4] / c[1],
 				100 * c[3] / c[1] }' /tmp/topdown.stat)
-	near "$program" /tmp/topdown.out "${truth[@]}"
-done
+	near "$1" /tmp/topdown.out "${truth[@]}"
+}
+
+# The same loop in both.
+example 'topdown example' /libperf/topdown
+example topdown-rdpmc /libperf/topdown-rdpmc
+
+# What reads counters with RDPMC nonetheless gets a signal.
+if compgen -G "$devices/cpu*/rdpmc" > /dev/null; then
+	for file in "$devices"/cpu*/rdpmc; do
+		echo 0 > "$file"
+	done
+	if [ -e "$devices/cpu/events/slots" ]; then
+		/libperf/topdown-rdpmc > /dev/null
+		is 'topdown-rdpmc without RDPMC' $? 1
+	else
+		result 0 'topdown-rdpmc without RDPMC # SKIP no metrics'
+	fi
+	/libperf/tests -v topdown
+	result $? 'topdown without RDPMC'
+	example 'topdown example without RDPMC' /libperf/topdown
+else
+	for name in topdown-rdpmc 'topdown' 'topdown example'; do
+		result 0 "$name without RDPMC # SKIP no RDPMC"
+	done
+fi
 exit "$failed"
