@@ -19,6 +19,8 @@
 #                and how large the structs are, on the base and with the series
 # make throttled print what becomes of groups that are throttled, on the base and with
 #                the series: arm64 and x86
+# make topdown   print what the text that this began with says of TopDown by RDPMC, and the
+#                results of the test of each statement, on the base and with the series
 # make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
 #                what perf says of its functions, what is true, and how often the
 #                confidence intervals have it
@@ -116,6 +118,9 @@ throttled:
 	@scripts/throttled.sh arm64-base arm64-up
 	@scripts/throttled.sh x86_64-base x86_64-intel
 
+topdown:
+	@scripts/topdown.sh
+
 truth:
 	@mkdir -p build/lists
 	@echo 'truth 3600 /guest/truth.sh $(RECORDINGS)' > build/lists/truth.list
@@ -179,5 +184,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost throttled truth speed page drivers deb deb-test \
-	qemu backport newest bisect import export check mail lint cache clean-cache clean
+.PHONY: help demo test shell archs headline fuzz cost throttled topdown truth speed page drivers deb \
+	deb-test qemu backport newest bisect import export check mail lint cache clean-cache clean

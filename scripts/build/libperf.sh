@@ -4,7 +4,7 @@
 #
 # Build libperf of TREE (default: build/linux) for ARCH, static, and print the directory
 # with its tests, its example of TopDown, the program in perf's topdown.txt, and
-# machines/topdown-truth.c.
+# machines/topdown-truth.c and, for x86, topdown-seed.c.
 . "$(dirname "$0")/lib.sh"
 
 [ $# -ge 1 ] || usage
@@ -13,7 +13,7 @@ out=$tree/out-libperf-$arch
 use_arch "$arch"
 need make "${compiler[@]}"
 key=$(tree_key "$tree" '[^/]*|tools/testing'
-	cat "$arch_conf" "$0" "$TOP/machines/topdown-truth.c" | sha256sum; "${CROSS_COMPILE}gcc" --version | head -n 1)
+	cat "$arch_conf" "$0" "$TOP"/machines/topdown-*.c | sha256sum; "${CROSS_COMPILE}gcc" --version | head -n 1)
 source=$tree/tools/lib/perf
 
 build()
@@ -35,11 +35,14 @@ build()
 		"$source/Documentation/examples/topdown.c" "$out"/lib{perf,api}.a
 	"${gcc[@]}" -I"$source/include" -I"$tree/tools/include/uapi" -o "$out/bin/topdown-truth" \
 		"$TOP/machines/topdown-truth.c" "$out"/lib{perf,api}.a -lm
-	[ "$arch" != x86_64 ] || awk '/^\/\* topdown\.c/ { on = 1 }
-			on { print }
-			/^int main/ { end = 1 }
-			end && /^}/ { exit }' "$tree/tools/perf/Documentation/topdown.txt" |
-		"${gcc[@]}" -Werror -x c -o "$out/bin/topdown-rdpmc" -
+	if [ "$arch" = x86_64 ]; then
+		"${gcc[@]}" -o "$out/bin/topdown-seed" "$TOP/machines/topdown-seed.c"
+		awk '/^\/\* topdown\.c/ { on = 1 }
+				on { print }
+				/^int main/ { end = 1 }
+				end && /^}/ { exit }' "$tree/tools/perf/Documentation/topdown.txt" |
+			"${gcc[@]}" -Werror -x c -o "$out/bin/topdown-rdpmc" -
+	fi
 	set_built "$out" "$key"
 }
 

@@ -71,6 +71,7 @@ refused 'usage: kernel.sh' scripts/build/kernel.sh
 refused "no machine 'nope'" scripts/run.sh nope machines/demo.tests results
 refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
 refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
+refused 'usage: topdown.sh' scripts/topdown.sh nope
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
