@@ -38,6 +38,8 @@
 #                LOCALMODCONFIG=1: only the modules that are loaded (or LSMOD=FILE)
 # make deb-test  install them on a disk with Debian 12 in QEMU, boot, record, remove them:
 #                build/results/deb has what it says; PACKAGES=DIRECTORY tests these
+# make robots    run what the kernel's robots and maintainers run on a series, and print a
+#                line for each: WHAT="NAME ..." these of scripts/robots.table
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
@@ -153,6 +155,9 @@ backport:
 newest:
 	@scripts/newest.sh
 
+robots:
+	@scripts/robots.sh $(WHAT)
+
 bisect:
 	@scripts/bisect.sh
 
@@ -185,4 +190,4 @@ clean:
 	rm -rf build
 
 .PHONY: help demo test shell archs headline fuzz cost throttled topdown truth speed page drivers deb \
-	deb-test qemu backport newest bisect import export check mail lint cache clean-cache clean
+	deb-test qemu backport newest robots bisect import export check mail lint cache clean-cache clean

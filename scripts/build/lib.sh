@@ -72,6 +72,21 @@ set_built()			# OUT KEY
 	echo "$2" > "$1/built-from"
 }
 
+# Print what tools complain of in LOG, in order: compilers, linkers, sparse, objtool,
+# coccinelle, kernel-doc, Sphinx. Without the name of TREE, the numbers of lines, and
+# offsets, which differ between one tree and another.
+complaints()			# LOG TREE
+{
+	[ -f "$1" ] || return 0
+	sed -nE '/(error|warning):|undefined reference|multiple definition|:[0-9]+-[0-9]+: /I {
+			'"s|$2/||g"'
+			s/:[0-9]+(:[0-9]+(-[0-9]+)?)?(:| )/:\3/
+			s/\+0x[0-9a-f]+//g
+			s/ line [0-9]+/ line N/g
+			p
+		}' "$1" | sort
+}
+
 # Make build/base: the base of the series in build/linux alone.
 base_worktree()
 {
