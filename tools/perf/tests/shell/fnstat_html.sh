@@ -193,13 +193,6 @@ test_no_page() {
 }
 test_no_page "No page of no recording" "No such file" -i "${testdir}/nothing"
 test_no_page "No page of a hierarchy" "no hierarchy" -i "${data}" --hierarchy
-perf=$(command -v perf)
-# shellcheck disable=SC2317 # test_no_page calls it
-perf() {
-	PATH=/nonexistent "${perf}" "$@"
-}
-test_no_page "No page without Python" "cannot run python3" -i "${data}" --no-inline
-unset -f perf
 if run_logged perf fnstat report -i "${data}" --html || ! grep -q "name of a file" "${log}"
 then
 	fail "No page without a name"
