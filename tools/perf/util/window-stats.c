@@ -1201,9 +1201,9 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 {
 	const struct window_metric *m = &group->metrics[metric];
 	unsigned int nr_sums = window_group__nr_sums(group), nr = 0;
-	double sums[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0, half, factor, least;
+	double sums[nr_sums], others[nr_sums], values[WINDOW_GROUPS], mean = 0, var = 0;
+	double half, factor, least, rounding;
 	double cycles = window_stats__cycles(stats, group), power = m->kind == WINDOW_METRIC_SHARE;
-	double rounding;
 	bool logarithmic, negative;
 
 	if (!window_stats__value(stats, group, metric, &estimate->value))
@@ -1220,9 +1220,9 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 
 		if (!stats->sums[row * nr_sums + SUM_NR])
 			continue;
-		window_stats__sum(stats, group, row, sums);
+		window_stats__sum(stats, group, row, others);
 		/* The only round of an entry cannot be left out. */
-		if (!sums[SUM_NR] || !window_metric__compute(m, group, sums, cycles, &value))
+		if (!others[SUM_NR] || !window_metric__compute(m, group, others, cycles, &value))
 			continue;
 		value *= factor;
 		if (value <= rounding)
@@ -1233,7 +1233,6 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 	}
 
 	if (estimate->value == 0 && m->kind != WINDOW_METRIC_EXPR) {
-		window_stats__sum(stats, group, -1, sums);
 		estimate->low = 0;
 		estimate->high = POISSON_UPPER * m->factor * factor /
 				 sums[SUM_COUNTS + m->divisor];
@@ -1258,7 +1257,6 @@ bool window_stats__estimate(const struct window_stats *stats, const struct windo
 	if (m->kind == WINDOW_METRIC_EXPR && estimate->value) {
 		double twice;
 
-		window_stats__sum(stats, group, -1, sums);
 		if (window_metric__compute(m, group, sums, 2 * cycles, &twice))
 			power = (twice - estimate->value) / estimate->value;
 	}

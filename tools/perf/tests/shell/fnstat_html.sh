@@ -193,6 +193,17 @@ test_no_page() {
 }
 test_no_page "No page of no recording" "No such file" -i "${testdir}/nothing"
 test_no_page "No page of a hierarchy" "no hierarchy" -i "${data}" --hierarchy
+# perf adds the directory that it is in to PATH.
+mkdir "${testdir}/bin"
+ln -s "$(command -v perf)" "${testdir}/bin/perf"
+if run_logged env PATH=/nonexistent "${testdir}/bin/perf" fnstat report -i "${data}" --no-inline \
+	--html "${testdir}/none.html" || [ -e "${testdir}/none.html" ] ||
+   ! grep -q "cannot run python3" "${log}"
+then
+	fail "No page without Python"
+else
+	pass "No page without Python"
+fi
 if run_logged perf fnstat report -i "${data}" --html || ! grep -q "name of a file" "${log}"
 then
 	fail "No page without a name"
