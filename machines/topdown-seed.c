@@ -160,15 +160,18 @@ static bool test_as_written(void)
 	return open_event(PERF_TYPE_RAW, 0x400, -1, false) >= 0 && is_right(retiring(100000, 1));
 }
 
+/* A program has done something else before. */
+static bool is_right_later(void)
+{
+	spin(1000000);
+	return is_right(retiring(100000, 0xff));
+}
+
 static bool test_slots_mapped(void)
 {
 	int fd = open_event(PERF_TYPE_RAW, 0x400, -1, false);
 
-	if (fd < 0 || !map(fd))
-		return false;
-	/* A program has done something else before. */
-	spin(1000000);
-	return is_right(retiring(100000, 0xff));
+	return fd >= 0 && map(fd) && is_right_later();
 }
 
 static bool test_group(void)
@@ -176,10 +179,7 @@ static bool test_group(void)
 	struct counts counts;
 	int fd = open_group();
 
-	if (fd < 0 || !read_counts(fd, &counts))
-		return false;
-	spin(1000000);
-	return is_right(retiring(100000, 0xff));
+	return fd >= 0 && read_counts(fd, &counts) && is_right_later();
 }
 
 static bool test_formula(void)
