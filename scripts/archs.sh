@@ -10,12 +10,7 @@
 . "$(dirname "$0")/common.sh"
 
 table=$TOP/scripts/archs.table
-names=("$@")
-mapfile -t known < <(awk '!/^#/ { print $1 }' "$table")
-[ $# -gt 0 ] || names=("${known[@]}")
-for name in "${names[@]}"; do
-	[[ " ${known[*]} " == *" $name "* ]] || die "no '$name' in ${table##*/}: ${known[*]}"
-done
+choose_rows "$table" "$@"
 
 [ -n "${TREE:-}" ] || "$TOP/scripts/series/import.sh" linux
 status=0

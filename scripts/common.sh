@@ -20,6 +20,19 @@ die() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 # End with the usage line of the script.
 usage() { die "$(sed -n 's/^# usage: /usage: /p' "$0" | head -n 1)"; }
 
+# Set names to NAMEs, which have to be in the first column of TABLE, or to all there are.
+choose_rows()			# TABLE [NAME...]
+{
+	local known name
+
+	mapfile -t known < <(awk '/^[^#]/ { print $1 }' "$1")
+	names=("${@:2}")
+	[ $# -gt 1 ] || names=("${known[@]}")
+	for name in "${names[@]}"; do
+		[[ " ${known[*]} " == *" $name "* ]] || die "no '$name' in ${1##*/}: ${known[*]}"
+	done
+}
+
 # Run COMMAND, print one line with the time that it took, and leave the rest of
 # what it says in build/log/NAME.log. When it fails, show the end of that.
 step()			# NAME COMMAND...

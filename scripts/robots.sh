@@ -17,12 +17,7 @@
 
 AS_BASE=76 NOT_RUN=77		# exit statuses of rows, which make does not have
 table=$TOP/scripts/robots.table
-names=("$@")
-mapfile -t known < <(awk '/^[^#]/ { print $1 }' "$table")
-[ $# -gt 0 ] || names=("${known[@]}")
-for name in "${names[@]}"; do
-	[[ " ${known[*]} " == *" $name "* ]] || die "no '$name' in ${table##*/}: ${known[*]}"
-done
+choose_rows "$table" "$@"
 
 # A row that lacks a program is not a failure of the series.
 available()			# PACKAGE...

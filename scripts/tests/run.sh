@@ -72,6 +72,7 @@ refused "no machine 'nope'" scripts/run.sh nope machines/demo.tests results
 refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
 refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
 refused 'usage: topdown.sh' scripts/topdown.sh nope
+refused "no 'nope' in robots.table: " scripts/robots.sh nope
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
