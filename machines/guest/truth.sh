@@ -16,8 +16,8 @@
 #		as 0.95 times 200 recordings has a spread. Those of fewer have wider limits.
 #
 # An interval is never printed narrower than 0.5 % on each side, or a tenth of what is not
-# covered. Where most are that narrow, what is estimated hardly varies: the mean of z is
-# not looked at, and all of them may have the truth.
+# covered. Those that narrow tell no standard error, so they have no z. Where most are,
+# all of them may have the truth, and the mean of z is not looked at.
 #
 # Functions for which windows are too long have to be marked with '?', or to be right:
 # from samples of both events (EBS=1, the default), their CPI and share of instructions.
@@ -208,7 +208,10 @@ awk -v recordings="$recordings" -v period="$period" '
 			half = ln($6 / $5) / 2
 			# No interval is narrower, see "Error" in perf-report(1).
 			least = (1 - $7) / 10 > 0.005 ? (1 - $7) / 10 : 0.005
-			floor[k] += half < 1.002 * least
+			if (half < 1.002 * least) {
+				floor[k]++
+				next
+			}
 			z = ln($4 / t) / (half / 2.0395)
 			zs[k] += z; zs2[k] += z * z; zn[k]++
 		}

@@ -15,6 +15,8 @@ need cpio
 libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+# Not for root alone.
+chmod 755 "$root"
 mkdir -p "$root/bin"
 cp "$libraries/bin/busybox" "$root/bin/busybox"
 cp "$libraries/bin/bash-static" "$root/bin/bash"

@@ -41,7 +41,9 @@ files=("$selftests=selftests" "$TOP/machines/guest=guest"
 	"$TOP/scripts/try-on-hardware.sh=guest/try-on-hardware.sh")
 if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
 	perf=$("$TOP/scripts/build/perf.sh" "$arch")
-	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests")
+	# What the tests read is where they are in tools/perf.
+	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests"
+		"$LINUX/tools/perf/perf-completion.sh=perf-completion.sh")
 fi
 if grep -qE '/libperf(\.sh|/)' "$list"; then
 	libperf=$("$TOP/scripts/build/libperf.sh" "$arch")
@@ -52,7 +54,6 @@ if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
 	libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
 	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
 		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
-	# Where the perf tests look for it: as in tools/perf.
 	script=$LINUX/tools/perf/scripts/python/fnstat-html.py
 	[ ! -e "$script" ] || files+=("$script=scripts/python/fnstat-html.py")
 	for file in "$libraries"/usr/lib/*/libsqlite3.so.0*; do

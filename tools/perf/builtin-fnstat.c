@@ -7,6 +7,7 @@
  */
 #include "builtin.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -168,6 +169,16 @@ static void free_args(struct fnstat_args *args)
 {
 	free(args->own);
 	free(args->others);
+}
+
+/* For completion: list own options, if asked to, before another command lists its own. */
+static bool list_options(const struct fnstat_args *args, const struct option *opt)
+{
+	if (args->nr_others != 1 || strcmp(args->others[0], "--list-opts"))
+		return false;
+	for (; opt->type != OPTION_END; opt++)
+		printf("--%s ", opt->long_name);
+	return true;
 }
 
 /* Tell if the CPU can count cycles with terms, or return an error. */
@@ -403,6 +414,32 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	return ret;
 }
 
+/* Parse a frequency as perf record does, but not as a number what is none. */
+static int parse_freq(const struct option *opt, const char *arg, int unset)
+{
+	struct record_opts record_opts = {};
+	const struct option record_opt = { .value = &record_opts };
+	u64 *freq = opt->value;
+	char *end;
+
+	if (unset) {
+		*freq = 0;
+		return 0;
+	}
+	if (!strcasecmp(arg, "max")) {
+		if (record__parse_freq(&record_opt, arg, unset))
+			return -1;
+		*freq = record_opts.user_freq;
+		return 0;
+	}
+	*freq = strtoull(arg, &end, 0);
+	if (!*freq || *end || !isdigit(*arg)) {
+		pr_err("fnstat: the frequency is a number above 0, or max\n");
+		return -1;
+	}
+	return 0;
+}
+
 static int cmd_fnstat_record(int argc, const char **argv)
 {
 	struct fnstat_record rec = {
@@ -413,7 +450,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	};
 	const struct option options[] = {
 		OPT_U64('c', "count", &rec.period, "length of the long interval, in cycles"),
-		OPT_U64('F', "freq", &rec.freq, "so many rounds per second, instead of a length"),
+		OPT_CALLBACK('F', "freq", &rec.freq, "freq or 'max'",
+			     "so many rounds per second, instead of a length", parse_freq),
 		OPT_U64('w', "window", &rec.window,
 			"length of a window, in cycles (0: no windows)"),
 		OPT_U64(0, "jitter", &rec.jitter,
@@ -447,6 +485,10 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if ((rec.counters && !*rec.counters) || (rec.metrics && !*rec.metrics)) {
 		pr_err("fnstat: the list of %s is empty\n", rec.metrics ? "metrics" : "counters");
 		ret = -EINVAL;
+		goto out;
+	}
+	if (list_options(&args, options)) {
+		ret = cmd_record(argc, argv);
 		goto out;
 	}
 	if (rec.period != DEFAULT && rec.freq) {
@@ -566,6 +608,9 @@ static int cmd_fnstat_report(int argc, const char **argv)
 			html = i + 1 < argc ? argv[++i] : "";
 			continue;
 		}
+		/* For completion: perf report lists its own. */
+		if (argc == 2 && !strcmp(argv[i], "--list-opts"))
+			printf("--html ");
 		/* Those that mean something else there. */
 		if (strstarts(argv[i], "-M"))
 			rep_argv[nr++] = "--metrics";
@@ -616,6 +661,7 @@ static int cmd_fnstat_diff(int argc, const char **argv)
 	if (!diff_argv || asprintf(&compute, "metric:%s", metric) < 0)
 		goto out;
 	diff_argv[nr++] = "diff";
+	list_options(&args, options);
 	diff_argv[nr++] = "--compute";
 	diff_argv[nr++] = compute;
 	diff_argv[nr++] = "--sort";

@@ -575,6 +575,32 @@ static int check_samples(struct fixture *f)
 	window_stats__exit(&none);
 	window_group__delete(group);
 
+	/* Shorter windows have more instructions than longer ones: the slope is negative. */
+	f->cycles->core.attr.alt_sample_period = 1000;
+	f->cycles->core.attr.alt_sample_jitter = 1000;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	memset(&a, 0, sizeof(a));
+	for (u64 length = 600; length <= 1400; length += 200) {
+		TEST_ASSERT_EQUAL("windows",
+				  add_windows(&a, group, 40, length, length, 2000 - length), 0);
+	}
+	TEST_ASSERT_EQUAL("negative",
+			  window_stats__best_estimate(&a, group, 0, NULL, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	TEST_ASSERT_VAL("ipc", is_close(estimate.value, -1, 0.0001));
+	samples[1].nr = 10;
+	group->totals[0] = 200000;
+	group->totals[1] = 200000;
+	TEST_ASSERT_EQUAL("or from samples",
+			  window_stats__best_estimate(&a, group, 0, samples, &estimate),
+			  WINDOW_ESTIMATE_SAMPLED);
+	window_stats__exit(&a);
+	window_group__delete(group);
+	f->cycles->core.attr.alt_sample_period = 100;
+	f->cycles->core.attr.alt_sample_jitter = 0;
+
 	/* A member that samples is used, unless it counts something else. */
 	f->instructions->core.attr.sample_period = 1000;
 	group = window_group__new(f->cycles);
@@ -635,15 +661,25 @@ static int check_estimates(struct fixture *f)
 	/* Windows that left have no part in the value. */
 	memset(&a, 0, sizeof(a));
 	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 90), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 75), 0);
 	TEST_ASSERT_VAL("estimate", window_stats__estimate(&a, group, 0, &estimate) &&
 			estimate.value == 2);
 	/* 16 of 144 are not covered. */
 	TEST_ASSERT_VAL("low", is_close(estimate.low, 2 * exp(-0.1 / 9), 0.0001));
 	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
-	/* But they are not of the same code if they change the ratio from 2 to 14800 / 9040. */
+	/* But they are not of the same code if they change the ratio from 2 to 14800 / 8800. */
 	TEST_ASSERT_EQUAL("left", add_left(&a, group, 4, 100, 100, 300), 0);
 	TEST_ASSERT_VAL("others", !window_stats__is_good(&a, group));
+	window_stats__exit(&a);
+
+	/* They change it by log(1.0889) = 0.085, but 16 can be 16 + 1.645 * 4 by chance. */
+	memset(&a, 0, sizeof(a));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 90), 0);
+	TEST_ASSERT_VAL("may be others", !window_stats__is_good(&a, group));
+	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 1152, 100, 100, 50), 0);
+	TEST_ASSERT_EQUAL("left", add_left(&a, group, 144, 100, 100, 90), 0);
+	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
 	window_stats__exit(&a);
 
 	/* Few can be of anything. */

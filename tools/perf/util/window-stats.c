@@ -930,6 +930,7 @@ static bool window_stats__is_uniform(const struct window_stats *stats,
 {
 	unsigned int event = group->nr_counts, sampler = SUM_COUNTS + group->sampler_index;
 	double kept[window_group__nr_sums(group)], difference;
+	u64 nr_left = stats->problems[ilog2(WINDOW_LEFT)];
 	const double *left;
 
 	if (!stats->sums)
@@ -941,7 +942,7 @@ static bool window_stats__is_uniform(const struct window_stats *stats,
 		    (event == group->nr_counts || kept[SUM_COUNTS + i] > kept[SUM_COUNTS + event]))
 			event = i;
 	}
-	if (event == group->nr_counts || stats->problems[ilog2(WINDOW_LEFT)] < WINDOW_MIN_LEFT)
+	if (event == group->nr_counts || nr_left < WINDOW_MIN_LEFT)
 		return true;
 	event += SUM_COUNTS;
 	/* Neither has anything. */
@@ -949,7 +950,9 @@ static bool window_stats__is_uniform(const struct window_stats *stats,
 		return true;
 	difference = log((kept[event] + left[event]) / kept[event] *
 			 kept[sampler] / (kept[sampler] + left[sampler]));
-	return fabs(difference) <= WINDOW_MAX_DIFFERENCE;
+	/* How many windows left is chance, and what they change is in proportion to it. */
+	difference = fabs(difference) * (1 + NORMAL_95 / sqrt(nr_left));
+	return difference <= WINDOW_MAX_DIFFERENCE;
 }
 
 /**
@@ -1381,9 +1384,14 @@ enum window_quality window_stats__best_estimate(const struct window_stats *stats
 						struct window_estimate *estimate)
 {
 	bool good = window_stats__is_good(stats, group);
+	bool exists = window_stats__estimate(stats, group, metric, estimate);
 	struct window_estimate sampled;
 	struct window_samples all[group->nr_counts];
 
+	/* What is counted cannot be negative, but a slope can, by chance. */
+	if (exists && estimate->value < 0 &&
+	    group->metrics[metric].kind != WINDOW_METRIC_EXPR)
+		good = false;
 	if (samples) {
 		double share = group->all.weight ? stats->weight / group->all.weight : 0;
 
@@ -1397,7 +1405,7 @@ enum window_quality window_stats__best_estimate(const struct window_stats *stats
 		*estimate = sampled;
 		return WINDOW_ESTIMATE_SAMPLED;
 	}
-	if (!window_stats__estimate(stats, group, metric, estimate))
+	if (!exists)
 		return WINDOW_ESTIMATE_NONE;
 	if (samples && contradict(estimate, &sampled)) {
 		*estimate = sampled;

@@ -20,8 +20,8 @@ struct window_refs;
 #define WINDOW_MIN_COVERAGE	0.8
 #define WINDOW_MIN_KEPT		10
 /*
- * The same if its counts differ as much, as a logarithm, when the windows that left it are
- * added, and these are not few.
+ * The same if its counts may differ as much, as a logarithm, when the windows that left it
+ * are added, and these are not few.
  */
 #define WINDOW_MAX_DIFFERENCE	0.1
 #define WINDOW_MIN_LEFT		5

@@ -180,6 +180,9 @@ test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000
 test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" -F 500
+test_events "Highest frequency" \
+	"cycles/freq=$(cat /proc/sys/kernel/perf_event_max_sample_rate)," -F max
+test_events "No frequency" "a number above 0, or max" -F 5x
 test_events "Frequency or period" "exclude each other" -F 500 -c 100000
 test_events "A cut name" "cycles/freq=500," --fre 500
 test_events "A cut name of fnstat" "Ambiguous option" --win 100
@@ -207,13 +210,13 @@ test_reason "Too much jitter, with metrics" "must be less than twice 'period'" \
 
 # test_no_kernel: without the right to count the kernel, a user is told so
 test_no_kernel() {
-	local user=(setpriv --reuid=65534 --clear-groups)
+	local user=(su -s /bin/sh nobody -c)
 
-	if ! "${user[@]}" perf version > /dev/null 2>&1 ||
+	if ! "${user[@]}" "perf version" > /dev/null 2>&1 ||
 	   [ "$(cat /proc/sys/kernel/perf_event_paranoid)" != 2 ]
 	then
 		skip "No permission to count the kernel"
-	elif run_logged "${user[@]}" perf fnstat -v record --kernel -o - true &&
+	elif run_logged "${user[@]}" "perf fnstat -v record --kernel -o - true" &&
 	     grep -q "only user space" "${log}" && grep -q "}:uS'" "${log}"
 	then
 		pass "No permission to count the kernel"
@@ -222,6 +225,37 @@ test_no_kernel() {
 	fi
 }
 test_no_kernel
+
+# completes WORD... : print what the shell proposes for the last word, and a space behind each
+completes() {
+	bash -c '. "$0"
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_perf
+		printf "%s " "${COMPREPLY[@]}"' "${completion}" "$@" 2> "${log}"
+}
+
+test_completion() {
+	local completion=${shelldir}/../../perf-completion.sh
+
+	[ -e "${completion}" ] || completion=/etc/bash_completion.d/perf
+	if [ ! -e "${completion}" ]
+	then
+		skip "Completion: no ${completion}"
+	elif [ "$(completes perf fnstat re)" = "record report " ] &&
+	     [ "$(completes perf fnstat record -F 99 --win)" = "--window --window-jitter " ] &&
+	     [ "$(completes perf fnstat record --call-g)" = "--call-graph " ] &&
+	     [ "$(completes perf fnstat report --html)" = "--html " ] &&
+	     [ "$(completes perf fnstat report --call-g)" = "--call-graph " ] &&
+	     [ "$(completes perf fnstat diff --met)" = "--metrics " ] &&
+	     [ -z "$(completes perf record --win)" ]
+	then
+		pass "Completion"
+	else
+		fail "Completion"
+	fi
+}
+test_completion
 
 # Without instructions there is nothing to sample.
 test_events "No samples of instructions without them" "needs 'instructions'" \

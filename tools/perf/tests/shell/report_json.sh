@@ -15,19 +15,33 @@ shelldir=$(dirname "$0")
 . "${shelldir}"/lib/setup_python.sh
 
 data=${testdir}/perf.data
+# How many processes to record, of which CPUs share or have one each.
+processes=${PROCESSES:-3}
 
 # A name that is not UTF-8, and has what is special in JSON.
 odd=${testdir}/$'b\xff"\\'
 ln -s "$(command -v perf)" "${odd}"
+
+# workload: run the processes, one of them with another name
+workload() {
+	local i
+
+	for ((i = 1; i < processes; i++))
+	do
+		perf test -w fnmix $((i % 2 * 100 + 100)) &
+	done
+	"${odd}" test -w fnmix 300
+	wait
+}
+export -f workload
+export odd processes
 
 # record EVENTS OPTIONS...: record processes on all CPUs
 record() {
 	local events=$1
 
 	shift
-	run_logged perf record -a -o "${data}" -e "${events}" "$@" sh -c '
-		perf test -w fnmix 100 & perf test -w fnmix 200 & "$0" test -w fnmix 300; wait' \
-		"${odd}"
+	run_logged perf record -a -o "${data}" -e "${events}" "$@" bash -c workload
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
@@ -191,7 +205,8 @@ check_reports "Entries add up" 'check_periods(plain) and check_periods(whole)'
 check_reports "Callchains add up" 'check_chains(plain)'
 check_reports "Windows with children" 'is_child_sum(children)'
 check_reports "Metrics and intervals from the sums" 'check_metrics(whole)'
-check_reports "CPUs add up" 'sums(parts) == sums([whole])'
+check_reports "$(find "${testdir}/parts" -type f | wc -l) CPUs add up" \
+	'sums(parts) == sums([whole])'
 
 # query FILE...: print the table of the example in the manual page
 query() {
