@@ -386,7 +386,7 @@ static int add_pmus(struct perf_topdown *topdown, unsigned int level)
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs__mountpoint());
 	dir = opendir(path);
 	if (!dir)
-		return -ENOENT;
+		return -errno;
 	threads = perf_thread_map__new_dummy();
 	if (!threads) {
 		closedir(dir);
@@ -395,7 +395,11 @@ static int add_pmus(struct perf_topdown *topdown, unsigned int level)
 	perf_thread_map__set_pid(threads, 0, 0);
 
 	while (!err && (entry = readdir(dir))) {
+		errno = 0;
 		err = add_pmu(topdown, entry->d_name, level, threads);
+		/* A file that cannot be opened is none that is not there. */
+		if (err == -ENOENT && (errno == EMFILE || errno == ENFILE))
+			err = -errno;
 		/* Another one may do. */
 		if (err == -ENOENT || err == -EOPNOTSUPP) {
 			if (err == -EOPNOTSUPP)

@@ -361,11 +361,13 @@ static u64 window_source__read(struct window_source *source, struct perf_sample 
 
 /*
  * Half of the long interval is more than an interrupt is ever late, and less than what a
- * missing sample adds.
+ * missing sample adds. An ordinary interval begins with what the one before was late.
  */
-static bool has_armed_length(u64 length, u64 armed, u64 last_long)
+static bool has_armed_length(u64 length, u64 armed, bool is_window, u64 last_long)
 {
-	return length >= armed && length - armed <= (last_long ?: armed) / 2;
+	u64 late = (is_window && last_long ? last_long : armed) / 2;
+
+	return length <= armed + late && length >= (is_window ? armed : armed - late);
 }
 
 /**
@@ -443,7 +445,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		    stream->nr_lost != tracker->nr_lost)
 			window->problems |= WINDOW_LOST;
 		if (!has_armed_length(tracker->deltas[source->sampler_member], sample->period,
-				      is_window ? stream->last_long : sample->period))
+				      is_window, stream->last_long))
 			window->problems |= WINDOW_LENGTH;
 		if (sample->misc & PERF_RECORD_MISC_ALT_SPLIT)
 			window->problems |= WINDOW_SPLIT;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -258,6 +259,25 @@ static int test_busy(void)
 	return 0;
 }
 
+static int test_descriptors(void)
+{
+	struct perf_topdown *topdown;
+	struct rlimit limit, one;
+	int fd = dup(1);
+
+	__T("failed to get the limit", fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit));
+	close(fd);
+	one = limit;
+	one.rlim_cur = fd + 1;
+	__T("failed to set the limit", !setrlimit(RLIMIT_NOFILE, &one));
+	__T("one descriptor", perf_topdown__new(&topdown, 1) == -EMFILE);
+	one.rlim_cur = fd;
+	__T("failed to set the limit", !setrlimit(RLIMIT_NOFILE, &one));
+	__T("no descriptor", perf_topdown__new(&topdown, 1) == -EMFILE);
+	__T("failed to reset the limit", !setrlimit(RLIMIT_NOFILE, &limit));
+	return 0;
+}
+
 static int test_levels(void)
 {
 	struct perf_topdown *topdown;
@@ -289,6 +309,7 @@ int test_topdown(int argc, char **argv)
 	perf_topdown__delete(topdown);
 
 	test_levels();
+	test_descriptors();
 	test_parts(1);
 	test_parts(2);
 	test_error();
