@@ -126,6 +126,10 @@ if compgen -G "$devices/cpu*/rdpmc" > /dev/null; then
 	/libperf/tests -v topdown
 	result $? 'topdown without RDPMC'
 	example 'topdown example without RDPMC' /libperf/topdown
+	# For the tests that follow.
+	for file in "$devices"/cpu*/rdpmc; do
+		echo 1 > "$file"
+	done
 else
 	for name in topdown-rdpmc 'topdown' 'topdown example'; do
 		result 0 "$name without RDPMC # SKIP no RDPMC"
