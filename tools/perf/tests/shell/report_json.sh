@@ -15,8 +15,9 @@ shelldir=$(dirname "$0")
 . "${shelldir}"/lib/setup_python.sh
 
 data=${testdir}/perf.data
-# How many processes to record, of which CPUs share or have one each.
+# How many processes to record, and how often. There is a report of each CPU that has one.
 processes=${PROCESSES:-3}
+period=${PERIOD:-5003}
 
 # A name that is not UTF-8, and has what is special in JSON.
 odd=${testdir}/$'b\xff"\\'
@@ -45,7 +46,7 @@ record() {
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
-if ! record '{cycles/period=5003/,instructions}:uS' -g ||
+if ! record "{cycles/period=${period}/,instructions}:uS" -g ||
    perf evlist -v -i "${data}" | grep -q "PERF_COUNT_SW_.*_CLOCK"
 then
 	if ! record '{cpu-clock/period=100000/,page-faults}:uS' -g
@@ -265,7 +266,7 @@ test_query() {
 		return
 	fi
 	check_query "A query of many reports"
-	if ! record '{cycles/period=50000,alt-period=1600,alt-period-jitter=1600/,instructions}:uS'
+	if ! record "{cycles/period=$((period * 10)),alt-period=1600,alt-period-jitter=1600/,instructions}:uS"
 	then
 		skip "A query of windows of many lengths: the kernel or the PMU has none"
 		return
