@@ -55,7 +55,8 @@ for item; do
 			if grep -q '^fail ' <<< "$said"; then
 				sed -n 's/^fail //p' <<< "$said"
 			else
-				tail -n 10 "$tap"
+				# What perf says of a failed part is not always at the end.
+				{ grep -B 2 -E '\[Failed|FAILED' "$tap" || cat "$tap"; } | tail -n 10
 			fi
 		fi
 		passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))

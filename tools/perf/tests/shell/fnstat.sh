@@ -226,13 +226,13 @@ test_no_kernel() {
 }
 test_no_kernel
 
-# completes WORD... : print what the shell proposes for the last word, and a space behind each
+# completes WORD... : print what the shell proposes for the last word
 completes() {
 	bash -c '. "$0"
 		COMP_WORDS=("$@")
 		COMP_CWORD=$(($# - 1))
 		_perf
-		printf "%s " "${COMPREPLY[@]}"' "${completion}" "$@" 2> "${log}"
+		echo "${COMPREPLY[*]}"' "${completion}" "$@" 2> "${log}"
 }
 
 test_completion() {
@@ -242,12 +242,12 @@ test_completion() {
 	if [ ! -e "${completion}" ]
 	then
 		skip "Completion: no ${completion}"
-	elif [ "$(completes perf fnstat re)" = "record report " ] &&
-	     [ "$(completes perf fnstat record -F 99 --win)" = "--window --window-jitter " ] &&
-	     [ "$(completes perf fnstat record --call-g)" = "--call-graph " ] &&
-	     [ "$(completes perf fnstat report --html)" = "--html " ] &&
-	     [ "$(completes perf fnstat report --call-g)" = "--call-graph " ] &&
-	     [ "$(completes perf fnstat diff --met)" = "--metrics " ] &&
+	elif [ "$(completes perf fnstat re)" = "record report" ] &&
+	     [ "$(completes perf fnstat record -F 99 --win)" = "--window --window-jitter" ] &&
+	     [ "$(completes perf fnstat record --call-g)" = "--call-graph" ] &&
+	     [ "$(completes perf fnstat report --html)" = "--html" ] &&
+	     [ "$(completes perf fnstat report --call-g)" = "--call-graph" ] &&
+	     [ "$(completes perf fnstat diff --met)" = "--metrics" ] &&
 	     [ -z "$(completes perf record --win)" ]
 	then
 		pass "Completion"
