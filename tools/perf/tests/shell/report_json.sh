@@ -23,26 +23,27 @@ period=${PERIOD:-5003}
 odd=${testdir}/$'b\xff"\\'
 ln -s "$(command -v perf)" "${odd}"
 
-# workload: run the processes, one of them with another name
+# workload PROCESSES NAME: run processes, one of them by another name of perf
 workload() {
 	local i
 
-	for ((i = 1; i < processes; i++))
+	for ((i = 1; i < $1; i++))
 	do
 		perf test -w fnmix $((i % 2 * 100 + 100)) &
 	done
-	"${odd}" test -w fnmix 300
+	"$2" test -w fnmix 300
 	wait
 }
 export -f workload
-export odd processes
 
 # record EVENTS OPTIONS...: record processes on all CPUs
 record() {
 	local events=$1
 
 	shift
-	run_logged perf record -a -o "${data}" -e "${events}" "$@" bash -c workload
+	# shellcheck disable=SC2016 # bash -c expands it
+	run_logged perf record -a -o "${data}" -e "${events}" "$@" \
+		bash -c 'workload "$@"' - "${processes}" "${odd}"
 }
 
 # Without a PMU perf record replaces cycles by a clock event, or fails.
