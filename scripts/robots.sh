@@ -107,7 +107,8 @@ perf_without=(NO_LIBPERL NO_LIBLLVM NO_JVMTI NO_LIBDEBUGINFOD NO_CAPSTONE NO_LIB
 
 build_perf()			# TREE OUT ARGUMENT...
 {
-	local tree=$1 out=$2 goal=all word optimize='' cc='ccache gcc' cxx='ccache g++' args=()
+	local tree=$1 out=$2 goal=all word optimize='' cc='ccache gcc' cxx='ccache g++'
+	local args=() variant
 
 	for word in "${@:3}"; do
 		# Of a variant, only perf itself.
@@ -116,9 +117,10 @@ build_perf()			# TREE OUT ARGUMENT...
 		OPTIMIZE=*)	optimize=${word#*=} ;;
 		LLVM=*)		args+=("$word") cc="ccache clang${word#*=}" cxx="ccache clang++${word#*=}" ;;
 		make_*)		# What tests/make builds is there in one or more lines.
-			mapfile -t -O ${#args[@]} args < <(sed -nE "s/^$word +[:+]= *//p" \
-				"$tree/tools/perf/tests/make" | xargs -n 1)
-			[ ${#args[@]} != 0 ] || { echo "error: no $word"; return 1; } ;;
+			mapfile -t variant < <(sed -nE "s/^$word[[:space:]]+[:+]=[[:space:]]*//p" \
+				"$tree/tools/perf/tests/make" | xargs -r -n 1)
+			[ ${#variant[@]} != 0 ] || die "tests/make has no $word"
+			args+=("${variant[@]}") ;;
 		*)		args+=("$word") ;;
 		esac
 	done
