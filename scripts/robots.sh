@@ -117,7 +117,7 @@ build_perf()			# TREE OUT ARGUMENT...
 		OPTIMIZE=*)	optimize=${word#*=} ;;
 		LLVM=*)		args+=("$word") cc="ccache clang${word#*=}" cxx="ccache clang++${word#*=}" ;;
 		make_*)		# What tests/make builds is there in one or more lines.
-			mapfile -t variant < <(sed -nE "s/^$word[[:space:]]+[:+]=[[:space:]]*//p" \
+			mapfile -t variant < <(sed -nE "s/^${word}[[:space:]]+[:+]=[[:space:]]*//p" \
 				"$tree/tools/perf/tests/make" | xargs -r -n 1)
 			[ ${#variant[@]} != 0 ] || die "tests/make has no $word"
 			args+=("${variant[@]}") ;;
