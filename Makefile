@@ -24,8 +24,8 @@
 # make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
 #                what perf says of its functions, what is true, and how often the
 #                confidence intervals have it
-# make speed     print the time and memory of perf report with windows, without, and of
-#                the base, for a recording of SAMPLES= (2000000)
+# make speed     print the instructions, time and memory of perf report with windows,
+#                without, and of the base, for a recording of SAMPLES= (2000000)
 # make page      write build/results/page/page.html, what perf fnstat report --html makes of
 #                a recording from x86_64-stalls (or with REPORT=FILE of this JSON), check
 #                it in Chromium, and take a screenshot
