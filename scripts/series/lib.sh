@@ -17,7 +17,7 @@
 # What git writes depends on nothing that a user configured.
 export GIT_CONFIG_NOSYSTEM=1
 
-TOPIC_LIMIT=20			# patches that can be mailed at once
+TOPIC_LIMIT=24			# patches that can be mailed at once
 
 # Set for a series: its name, the directory of its patches, its work tree, and
 # the pin of its base (or what the file BASE_PIN= has instead).
