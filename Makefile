@@ -17,8 +17,8 @@
 #                data, run time, and the error of the table of its functions
 # make cost      print what a sample, a context switch and opening an event cost,
 #                and how large the structs are, on the base and with the series
-# make throttled print what becomes of groups that are throttled, on the base and with
-#                the series: arm64 and x86
+# make fixes     run the tests of what is fixed, and of what that may break, on the base
+#                and with the series: throttled groups, TopDown, short intervals
 # make topdown   print what the text that this began with says of TopDown by RDPMC, and the
 #                results of the test of each statement, on the base and with the series
 # make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
@@ -116,9 +116,9 @@ cost:
 	@scripts/compare.sh x86_64-zen4-base x86_64-zen4
 	@scripts/struct-sizes.sh
 
-throttled:
-	@scripts/throttled.sh arm64-base arm64-up
-	@scripts/throttled.sh x86_64-base x86_64-intel
+fixes:
+	@scripts/fixes.sh arm64-base arm64-up
+	@scripts/fixes.sh x86_64-stalls-base x86_64-stalls
 
 topdown:
 	@scripts/topdown.sh
@@ -189,5 +189,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost throttled topdown truth speed page drivers deb \
+.PHONY: help demo test shell archs headline fuzz cost fixes topdown truth speed page drivers deb \
 	deb-test qemu backport newest robots bisect import export check mail lint cache clean-cache clean

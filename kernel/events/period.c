@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 
 #include "internal.h"
 
@@ -261,7 +262,9 @@ int perf_event_init_period(struct perf_event *event)
 	if (pmu->check_period(event, perf_attr_min_period(&event->attr)))
 		return -EINVAL;
 
-	varying = kzalloc_obj(*varying);
+	/* Where the event is: both are used in each interrupt. */
+	varying = kzalloc_node(sizeof(*varying), GFP_KERNEL,
+			       event->cpu >= 0 ? cpu_to_node(event->cpu) : NUMA_NO_NODE);
 	if (!varying)
 		return -ENOMEM;
 
@@ -286,7 +289,7 @@ void perf_event_free_period(struct perf_event *event)
 /**
  * perf_event_split_interval - note that an interval is interrupted
  * @event: an event, varying or not, that is throttled, or that counts on a CPU and
- *	   is scheduled out
+ *	   is scheduled out, or whose driver armed more than was left
  */
 void perf_event_split_interval(struct perf_event *event)
 {

@@ -349,7 +349,7 @@ static void check_windows(struct __test_metadata *_metadata, struct event *event
 			continue;
 		*split += s->split;
 		*whole += !s->split;
-		ASSERT_EQ(s->gaps != s[-1].gaps, s->split)
+		ASSERT_TRUE(event->member || (s->gaps != s[-1].gaps) == s->split)
 			TH_LOG("sample %zu: %u throttled or switched in the window", i,
 			       s->gaps - s[-1].gaps);
 		if (event->exact && !s->split) {
@@ -429,6 +429,7 @@ static void check_throttled_group(struct __test_metadata *_metadata, struct even
 
 		event->attr.disabled = !i;
 		event->attr.context_switch = cpu;
+		event->member = i;
 		event->fd = perf_event_open(&event->attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1,
 					    i ? events[0]->fd : -1);
 		ASSERT_LE(0, event->fd) TH_LOG("%s", strerror(errno));
@@ -462,7 +463,12 @@ static void check_throttled_group(struct __test_metadata *_metadata, struct even
 			       event->ring.nr_throttled);
 		/* The slower event takes one sample of three, or more. */
 		EXPECT_LT(events[!i]->nr_samples / 4, event->nr_samples);
-		EXPECT_EQ(events[0]->ring.nr_throttled, event->ring.nr_throttled);
+		/*
+		 * Where a buffer does not tell it, so many can have been split by the
+		 * throttling. Tasks that are switched split others.
+		 */
+		if (event->member && !cpu)
+			EXPECT_LE(split, events[0]->ring.nr_throttled);
 	}
 }
 
@@ -646,7 +652,7 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.exclude_hv = 1,
 	};
 	time_t start = time(NULL);
-	unsigned int loops = 0;
+	unsigned int loops = 0, split = 0;
 	struct sample sample;
 	struct ring ring;
 	int leader;
@@ -658,6 +664,7 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		SKIP(return, "no leader that is throttled: %s", why_missing(errno));
 	}
 	ASSERT_EQ(0, ring_map(&ring, leader));
+	event->member = true;
 	/* The counts would begin with that of the leader. */
 	event->attr.sample_type &= ~PERF_SAMPLE_READ;
 	event->fd = perf_event_open(&event->attr, 0, -1, leader);
@@ -684,6 +691,9 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
 	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+	for (size_t i = 0; i < event->nr_samples; i++)
+		split += event->samples[i].split;
+	EXPECT_LE(split, ring.nr_throttled);
 	if (machine_exactness() != EXACT_YES) {
 		if (!ring.nr_throttled)
 			SKIP(return, "this machine keeps up with the leader");

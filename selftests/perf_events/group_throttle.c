@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A group of events survives throttling, whichever of its events causes it: all of them
- * go on to count and to take samples, each buffer tells when they did not, and clocks in
- * the group count no time twice.
+ * go on to count and to take samples, the buffer of the leader tells when they did not,
+ * and clocks in the group count no time twice. So it does when members come and go, when
+ * buffers do, and when there are thousands of them.
  */
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -163,7 +166,8 @@ static bool open_group(struct __test_metadata *_metadata, struct event *events,
 					       i ? events[0].fd : -1);
 		if (events[i].fd < 0)
 			return false;
-		if (!attr.sample_period)
+		/* The leader tells of its group even if it takes no samples. */
+		if (i && !attr.sample_period)
 			continue;
 		events[i].page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
 				      events[i].fd, 0);
@@ -184,8 +188,6 @@ static bool pin_to_this_cpu(void)
 static void check_group(struct __test_metadata *_metadata, struct event *events,
 			const FIXTURE_VARIANT(group) *variant, bool cpu)
 {
-	uint64_t end;
-
 	ASSERT_TRUE(pin_to_this_cpu());
 	if (!open_group(_metadata, events, variant, cpu)) {
 		ASSERT_TRUE(errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP ||
@@ -194,15 +196,13 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 	}
 
 	ASSERT_EQ(0, ioctl(events[0].fd, PERF_EVENT_IOC_ENABLE, 0));
-	end = now_ns();
 	for (int slot = 0; slot < SLOTS; slot++) {
-		uint64_t samples[MEMBERS], counts[MEMBERS];
+		uint64_t samples[MEMBERS], counts[MEMBERS], end = now_ns() + SLOT_NS;
 
 		for (int i = 0; i < MEMBERS; i++) {
 			samples[i] = events[i].samples;
 			counts[i] = count_of(events[i].fd);
 		}
-		end += SLOT_NS;
 		do {
 			spin(10000);
 			for (int i = 0; i < MEMBERS; i++) {
@@ -214,7 +214,7 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 		for (int i = 0; i < MEMBERS; i++) {
 			EXPECT_LT(counts[i], count_of(events[i].fd))
 				TH_LOG("event %d does not count in slot %d", i, slot);
-			if (events[i].page == MAP_FAILED)
+			if (!variant->members[i].period)
 				continue;
 			EXPECT_LT(samples[i], events[i].samples)
 				TH_LOG("event %d has no samples in slot %d", i, slot);
@@ -233,15 +233,8 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 		/* The group can be disabled while it is throttled. */
 		EXPECT_LE(events[i].throttled - events[i].unthrottled, 1);
 	}
-	if (!events[0].throttled && !events[1].throttled)
+	if (!events[0].throttled)
 		SKIP(return, "this machine does not throttle the group");
-	/* Both buffers tell it. */
-	for (int i = 0; i < MEMBERS; i++) {
-		if (events[i].page != MAP_FAILED)
-			EXPECT_LT(0, events[i].throttled) TH_LOG("event %d", i);
-	}
-	if (events[0].page != MAP_FAILED && events[1].page != MAP_FAILED)
-		EXPECT_EQ(events[0].throttled, events[1].throttled);
 }
 
 TEST_F(group, of_a_task)
@@ -254,84 +247,56 @@ TEST_F(group, of_a_cpu)
 	check_group(_metadata, self->events, variant, true);
 }
 
-/* Buffers that several events of a group share */
-#define SHARING	3
+#define TRIO	3
 
-FIXTURE(buffers)
+FIXTURE(trio)
 {
-	struct event events[SHARING];
+	struct event events[TRIO];
 };
 
-FIXTURE_VARIANT(buffers)
+FIXTURE_VARIANT(trio)
 {
-	int output[SHARING];		/* the event whose buffer it writes to */
-	bool counting[SHARING];		/* it takes no samples */
-	bool disabled[SHARING];		/* the leader is enabled in the end */
-	int toggled;			/* it is enabled while the group is throttled... */
-	bool reverse;			/* ...or disabled */
+	int changed;			/* which of three events */
+	uint64_t periods[TRIO];
 };
 
-FIXTURE_VARIANT_ADD(buffers, of_the_leader)
-{
-	.output = { 0, 0, 0 },
-};
+/* A member that would not be throttled alone, and one that would. */
+FIXTURE_VARIANT_ADD(trio, middle_rare) { .changed = 1, .periods = { 2000, 50000000, 3000 } };
+FIXTURE_VARIANT_ADD(trio, middle) { .changed = 1, .periods = { 2000, 2000, 3000 } };
+FIXTURE_VARIANT_ADD(trio, last) { .changed = 2, .periods = { 2000, 3000, 2000 } };
+FIXTURE_VARIANT_ADD(trio, leader) { .changed = 0, .periods = { 20000, 2000, 3000 } };
 
-FIXTURE_VARIANT_ADD(buffers, of_the_leader_and_a_member)
+FIXTURE_SETUP(trio)
 {
-	.output = { 0, 0, 2 },
-};
-
-FIXTURE_VARIANT_ADD(buffers, of_two_members)
-{
-	.output = { 0, 1, 1 },
-};
-
-/* The buffer belongs to a member that is not throttled itself. */
-FIXTURE_VARIANT_ADD(buffers, of_a_counting_member)
-{
-	.output = { 0, 1, 1 },
-	.counting = { false, true, false },
-};
-
-FIXTURE_VARIANT_ADD(buffers, of_a_disabled_member)
-{
-	.output = { 0, 1, 1 },
-	.disabled = { false, true, false },
-};
-
-/* It was not throttled with the others. */
-FIXTURE_VARIANT_ADD(buffers, of_an_enabled_member)
-{
-	.output = { 0, 1, 1 },
-	.disabled = { false, true, false },
-	.toggled = 1,
-};
-
-/* It was throttled with the others, and is enabled when they are not any more. */
-FIXTURE_VARIANT_ADD(buffers, of_a_stopped_member)
-{
-	.output = { 0, 1, 1 },
-	.toggled = 1,
-	.reverse = true,
-};
-
-/* There is no other event that writes to its buffer. */
-FIXTURE_VARIANT_ADD(buffers, of_a_stopped_member_alone)
-{
-	.output = { 0, 1, 2 },
-	.toggled = 2,
-	.reverse = true,
-};
-
-FIXTURE_SETUP(buffers)
-{
-	for (int i = 0; i < SHARING; i++)
+	ASSERT_TRUE(pin_to_this_cpu());
+	for (int i = 0; i < TRIO; i++)
 		self->events[i] = (struct event){ .fd = -1, .page = MAP_FAILED };
+	for (int i = 0; i < TRIO; i++) {
+		struct perf_event_attr attr = {
+			.size = sizeof(attr),
+			.type = PERF_TYPE_HARDWARE,
+			.config = i == 1 ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES,
+			.sample_period = variant->periods[i],
+			.sample_type = PERF_SAMPLE_IP,
+			.disabled = !i,
+			.exclude_kernel = 1,
+			.exclude_hv = 1,
+			.wakeup_events = 1U << 31,
+		};
+
+		self->events[i].fd = perf_event_open(&attr, 0, -1, i ? self->events[0].fd : -1);
+		if (self->events[i].fd < 0)
+			SKIP(return, "no such group: %s", strerror(errno));
+		self->events[i].page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
+					    self->events[i].fd, 0);
+		ASSERT_NE(MAP_FAILED, self->events[i].page);
+	}
+	ASSERT_EQ(0, ioctl(self->events[0].fd, PERF_EVENT_IOC_ENABLE, 0));
 }
 
-FIXTURE_TEARDOWN(buffers)
+FIXTURE_TEARDOWN(trio)
 {
-	for (int i = SHARING - 1; i >= 0; i--) {
+	for (int i = TRIO - 1; i >= 0; i--) {
 		if (self->events[i].page != MAP_FAILED)
 			munmap(self->events[i].page, ring_size());
 		if (self->events[i].fd >= 0)
@@ -339,124 +304,220 @@ FIXTURE_TEARDOWN(buffers)
 	}
 }
 
-/* Each buffer tells it once, however many events write to it. */
-TEST_F(buffers, tell_once)
+static void drain_trio(struct event *events)
 {
-	bool throttled;
-	uint64_t end;
+	for (int i = 0; i < TRIO; i++) {
+		if (events[i].page != MAP_FAILED)
+			drain(&events[i]);
+	}
+}
 
-	ASSERT_TRUE(pin_to_this_cpu());
-	for (int i = 0; i < SHARING; i++) {
-		struct event *event = &self->events[i];
-		struct perf_event_attr attr = {
-			.size = sizeof(attr),
-			.type = PERF_TYPE_HARDWARE,
-			.config = i ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES,
-			.sample_period = variant->counting[i] ? 0 : 2000 + 1000 * i,
-			.sample_type = PERF_SAMPLE_IP,
-			.disabled = !i || variant->disabled[i],
-			.exclude_kernel = 1,
-			.exclude_hv = 1,
-			.wakeup_events = 1U << 31,
-		};
+/* Whatever was done to them before, all of them count and take samples in each slot. */
+static void check_trio(struct __test_metadata *_metadata, struct event *events)
+{
+	for (int slot = 0; slot < 3; slot++) {
+		uint64_t counts[TRIO], samples[TRIO], end = now_ns() + SLOT_NS;
 
-		event->fd = perf_event_open(&attr, 0, -1, i ? self->events[0].fd : -1);
-		if (event->fd < 0)
-			SKIP(return, "no such group: %s", strerror(errno));
-		if (variant->output[i] != i) {
-			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT,
-					   self->events[variant->output[i]].fd));
-			continue;
+		for (int i = 0; i < TRIO; i++) {
+			counts[i] = count_of(events[i].fd);
+			samples[i] = events[i].samples;
 		}
-		event->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
-				   event->fd, 0);
-		ASSERT_NE(MAP_FAILED, event->page);
-	}
-
-	ASSERT_EQ(0, ioctl(self->events[0].fd, PERF_EVENT_IOC_ENABLE, 0));
-	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
-		spin(10000);
-		for (int i = 0; i < SHARING; i++) {
-			if (self->events[i].page != MAP_FAILED)
-				drain(&self->events[i]);
+		while (now_ns() < end) {
+			spin(10000);
+			drain_trio(events);
 		}
-		if (!variant->toggled)
-			continue;
-		throttled = self->events[0].throttled != self->events[0].unthrottled;
-		ASSERT_EQ(0, ioctl(self->events[variant->toggled].fd,
-				   throttled != variant->reverse ? PERF_EVENT_IOC_ENABLE :
-								   PERF_EVENT_IOC_DISABLE, 0));
+		for (int i = 0; i < TRIO; i++) {
+			EXPECT_LT(counts[i], count_of(events[i].fd))
+				TH_LOG("event %d does not count in slot %d", i, slot);
+			EXPECT_LT(samples[i], events[i].samples)
+				TH_LOG("event %d has no samples in slot %d", i, slot);
+		}
 	}
-	ASSERT_EQ(0, ioctl(self->events[0].fd, PERF_EVENT_IOC_DISABLE, 0));
-
-	for (int i = 0; i < SHARING; i++) {
-		struct event *event = &self->events[i];
-
-		if (event->page == MAP_FAILED)
-			continue;
-		drain(event);
-		ksft_print_msg("buffer %d: %llu samples, throttled %llu times\n", i,
-			       (unsigned long long)event->samples,
-			       (unsigned long long)event->throttled);
-		EXPECT_LT(0, event->samples);
-		EXPECT_EQ(self->events[0].throttled, event->throttled) TH_LOG("buffer %d", i);
-		EXPECT_EQ(self->events[0].unthrottled, event->unthrottled) TH_LOG("buffer %d", i);
-	}
-	/* The group can be disabled while it is throttled. */
-	EXPECT_LE(self->events[0].throttled - self->events[0].unthrottled, 1);
-	if (!self->events[0].throttled)
+	if (!events[0].throttled)
 		SKIP(return, "this machine does not throttle the group");
 }
 
-/*
- * A member that is enabled and disabled while its group is throttled, again and again.
- */
-TEST(enabled_member)
+/* One is disabled and enabled, again and again, also while its group is throttled. */
+TEST_F(trio, enabled)
 {
-	struct event events[2], *leader = &events[0], *member = &events[1];
-	uint64_t end;
+	int fd = self->events[variant->changed].fd;
+	uint64_t period = 2000;
 
-	ASSERT_TRUE(pin_to_this_cpu());
-	for (int i = 0; i < 2; i++) {
-		struct event *event = &events[i];
-		struct perf_event_attr attr = {
-			.size = sizeof(attr),
-			.type = PERF_TYPE_HARDWARE,
-			.config = i ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES,
-			/* The member alone is not throttled. */
-			.sample_period = i ? 50000000 : 2000,
-			.sample_type = PERF_SAMPLE_IP,
-			.disabled = 1,
-			.exclude_kernel = 1,
-			.exclude_hv = 1,
-			.wakeup_events = 1U << 31,
-		};
+	for (uint64_t end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+		spin(3000);
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+		spin(7000);
+		drain_trio(self->events);
+	}
+	/* A rare one now has to have samples as well. */
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
+	check_trio(_metadata, self->events);
+}
 
-		*event = (struct event){};
-		event->fd = perf_event_open(&attr, 0, -1, i ? leader->fd : -1);
-		if (event->fd < 0)
-			SKIP(return, "no such group: %s", strerror(errno));
+/* One gets a new buffer, and that of the leader, again and again. */
+TEST_F(trio, buffers)
+{
+	struct event *event = &self->events[variant->changed];
+	uint64_t period = 2000;
+
+	for (uint64_t end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
+		ASSERT_EQ(0, munmap(event->page, ring_size()));
+		event->page = MAP_FAILED;
+		spin(1000);
+		if (variant->changed) {
+			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT,
+					   self->events[0].fd));
+			spin(1000);
+			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L));
+		}
 		event->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
 				   event->fd, 0);
 		ASSERT_NE(MAP_FAILED, event->page);
+		spin(3000);
+		drain_trio(self->events);
 	}
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+	check_trio(_metadata, self->events);
+}
 
-	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0));
-	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end;) {
-		ASSERT_EQ(0, ioctl(member->fd, PERF_EVENT_IOC_ENABLE, 0));
+static void *spin_on_a_cpu(void *arg)
+{
+	pid_t tid = gettid();
+
+	pin_to_this_cpu();
+	__atomic_store_n((pid_t *)arg, tid, __ATOMIC_RELEASE);
+	/* It ends with its process. */
+	for (;;)
 		spin(10000);
-		ASSERT_EQ(0, ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0));
-		drain(leader);
+	return NULL;
+}
+
+/*
+ * The buffers of a group change on one CPU while it is throttled on another. A kernel that
+ * does not cope with that crashes.
+ */
+TEST(race)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1000,
+		.sample_type = PERF_SAMPLE_IP,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	enum { NR = 100 };
+	void *pages[NR];
+	pthread_t thread;
+	uint64_t end, count;
+	pid_t tid = 0;
+	int fd[NR];
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, spin_on_a_cpu, &tid));
+	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (int i = 0; i < NR; i++) {
+		fd[i] = perf_event_open(&attr, tid, -1, i ? fd[0] : -1);
+		if (fd[i] < 0)
+			SKIP(return, "no such group: %s", strerror(errno));
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+		attr.sample_period = 1ULL << 40;
 	}
-	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0));
-	drain(leader);
-	ksft_print_msg("%llu samples, throttled %llu times\n",
-		       (unsigned long long)leader->samples,
-		       (unsigned long long)leader->throttled);
-	EXPECT_LT(0, leader->samples);
-	EXPECT_LE(leader->throttled - leader->unthrottled, 1);
-	if (!leader->throttled)
-		SKIP(return, "this machine does not throttle the group");
+	for (end = now_ns() + 20 * SLOT_NS; now_ns() < end;) {
+		for (int i = 0; i < NR; i++) {
+			pages[i] = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+					MAP_SHARED, fd[i], 0);
+			/* There is a limit for those who are not root. */
+			if (pages[i] == MAP_FAILED && i)
+				ioctl(fd[i], PERF_EVENT_IOC_SET_OUTPUT, fd[i / 2]);
+		}
+		usleep(5000);
+		for (int i = NR - 1; i >= 0; i--) {
+			if (pages[i] != MAP_FAILED)
+				munmap(pages[i], sysconf(_SC_PAGESIZE));
+			else
+				ioctl(fd[i], PERF_EVENT_IOC_SET_OUTPUT, -1L);
+		}
+	}
+	count = count_of(fd[0]);
+	usleep(SLOT_NS / 1000);
+	EXPECT_LT(count, count_of(fd[0]));
+}
+
+/* Returns the longest time, in ns, for which this task did not run in a while. */
+static uint64_t longest_gap(void)
+{
+	uint64_t last = now_ns(), end = last + 3 * SLOT_NS, gap = 0;
+
+	while (last < end) {
+		uint64_t now = now_ns();
+
+		if (now - last > gap)
+			gap = now - last;
+		last = now;
+	}
+	return gap;
+}
+
+/*
+ * A group of thousands, of any user: interrupts are off while it is throttled and runs again,
+ * for a time that does not grow with the square of their number.
+ */
+TEST(thousands)
+{
+	static const int members[] = { 500, 2000 };
+	static int fd[2001];
+	struct rlimit limit = { 4096, 4096 };
+	struct event leader = {};
+	uint64_t gaps[2];
+
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (getuid() == 0)
+		ASSERT_EQ(0, setresuid(65534, 65534, 65534));
+	ASSERT_TRUE(pin_to_this_cpu());
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i <= members[round]; i++) {
+			struct perf_event_attr attr = {
+				.size = sizeof(attr),
+				.type = i ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE,
+				.config = i ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_HW_CPU_CYCLES,
+				.sample_period = i ? 1ULL << 40 : 2000,
+				.sample_type = PERF_SAMPLE_IP,
+				.disabled = !i,
+				.exclude_kernel = 1,
+				.exclude_hv = 1,
+			};
+
+			fd[i] = perf_event_open(&attr, 0, -1, i ? fd[0] : -1);
+			if (fd[i] < 0)
+				SKIP(return, "no group of %d events: %s", i, strerror(errno));
+		}
+		leader.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
+		ASSERT_NE(MAP_FAILED, leader.page);
+		leader.throttled = 0;
+		ASSERT_EQ(0, ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0));
+		/* Of several, the one that nothing else added to. */
+		gaps[round] = longest_gap();
+		for (int i = 0; i < 4; i++) {
+			uint64_t gap = longest_gap();
+
+			drain(&leader);
+			if (gap < gaps[round])
+				gaps[round] = gap;
+		}
+		munmap(leader.page, ring_size());
+		if (!leader.throttled)
+			SKIP(return, "this machine does not throttle the group");
+		for (int i = members[round]; i >= 0; i--)
+			close(fd[i]);
+		ksft_print_msg("%d members: longest gap %llu us\n", members[round],
+			       (unsigned long long)gaps[round] / 1000);
+	}
+	/* Four times as many; with the square it is sixteen. */
+	EXPECT_LT(gaps[1], 8 * gaps[0]);
 }
 
 FIXTURE(clock)

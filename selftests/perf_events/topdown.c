@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * TopDown metrics of Intel's CPUs: fractions of fixed counter 3, the pipeline slots. Both
- * registers are reset when the events are read, and saved and restored when the task is
- * switched; what read(2) returns and what user space reads with RDPMC is the same.
+ * registers start from zero when the events are read, when the task is switched, and when
+ * an event of the group comes or goes; what read(2) returns and what user space reads with
+ * RDPMC and the user page is the same, and right, whatever happens in between.
  */
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
@@ -95,7 +96,26 @@ static uint64_t rdpmc(uint32_t counter)
 	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
 	return low | (uint64_t)high << 32;
 }
+
+/* Slots that retire, and slots that wait for the back end. */
+static void nops(unsigned int n)
+{
+	while (n--)
+		asm volatile(".rept 100; nop; .endr");
+}
+
+static void divisions(unsigned int n)
+{
+	while (n--) {
+		uint32_t low = 100, high = 0;
+
+		asm volatile("div %2" : "+a" (low), "+d" (high) : "r" (7) : "cc");
+	}
+}
 #else
+static void nops(unsigned int n) { }
+static void divisions(unsigned int n) { }
+
 static uint64_t rdpmc(uint32_t counter)
 {
 	return 0;
@@ -325,7 +345,7 @@ TEST_F(late, counts)
 /*
  * Slots are those that a general counter counts, and the metrics are all of them. On a CPU
  * whose metrics overflow (-cpu max,pmu-metrics-width=24 of an emulated one) this happens
- * while restored values are in the registers.
+ * between two switches.
  */
 TEST_F(topdown, overflow)
 {
@@ -348,6 +368,176 @@ TEST_F(topdown, overflow)
 	EXPECT_LT(distance(self->counts.slots, sum), self->counts.slots / 50)
 		TH_LOG("%llu slots, the metrics are %llu",
 		       (unsigned long long)self->counts.slots, (unsigned long long)sum);
+}
+
+static void add_counts(struct counts *sum, const struct counts *from, const struct counts *to)
+{
+	sum->slots += to->slots - from->slots;
+	for (int i = 0; i < LEVEL_1; i++)
+		sum->metrics[i] += to->metrics[i] - from->metrics[i];
+}
+
+/* A task that is woken each 100 us, on the same CPU, with TopDown events of its own or not. */
+static pid_t disturb(bool topdown)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	pid_t child = fork();
+	int fd[2 + LEVEL_1];
+
+	if (child)
+		return child;
+	/* Without it, the scheduler may make it wait. */
+	sched_setscheduler(0, SCHED_FIFO, &param);
+	if (topdown && open_group(fd, 0))
+		ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0);
+	for (;;) {
+		nops(50);
+		usleep(100);
+	}
+}
+
+/*
+ * Two phases that differ, read at their ends only, while the task is switched thousands of
+ * times: the same as what many reads of an undisturbed task have.
+ */
+TEST_F(topdown, phases)
+{
+	enum { PIECES = 20, NOPS = 20000, DIVISIONS = 40000 };
+	struct counts before, after, often = {}, once = {};
+
+	ASSERT_TRUE(open_group(self->fd, 0));
+	ASSERT_EQ(ioctl(self->fd[0], PERF_EVENT_IOC_ENABLE, 0), 0);
+	ASSERT_TRUE(read_counts(self->fd[0], &before));
+	for (int i = 0; i < 2 * PIECES; i++) {
+		if (i < PIECES)
+			nops(NOPS);
+		else
+			divisions(DIVISIONS);
+		ASSERT_TRUE(read_counts(self->fd[0], &after));
+		add_counts(&often, &before, &after);
+		before = after;
+	}
+	for (int round = 0; round < 2; round++) {
+		self->child = disturb(round);
+		ASSERT_GT(self->child, 0);
+		usleep(1000);
+		ASSERT_TRUE(read_counts(self->fd[0], &before));
+		nops(PIECES * NOPS);
+		divisions(PIECES * DIVISIONS);
+		ASSERT_TRUE(read_counts(self->fd[0], &after));
+		kill(self->child, SIGKILL);
+		waitpid(self->child, NULL, 0);
+		self->child = 0;
+		memset(&once, 0, sizeof(once));
+		add_counts(&once, &before, &after);
+		EXPECT_LT(distance(once.slots, often.slots), often.slots / 50)
+			TH_LOG("%llu slots, %llu undisturbed", (unsigned long long)once.slots,
+			       (unsigned long long)often.slots);
+		for (int i = 0; i < LEVEL_1; i++) {
+			EXPECT_LT(distance(once.metrics[i], often.metrics[i]), often.slots / 100)
+				TH_LOG("metric %d of %llu slots: %llu, undisturbed %llu", i,
+				       (unsigned long long)once.slots,
+				       (unsigned long long)once.metrics[i],
+				       (unsigned long long)often.metrics[i]);
+		}
+	}
+}
+
+/* A member that is off while the others are read, and one that is enabled late. */
+TEST_F(topdown, members)
+{
+	struct counts a, b;
+	uint64_t slots, metric;
+	int off, late;
+
+	self->fd[0] = open_event(SLOTS, 0, -1, false, 0);
+	ASSERT_GE(self->fd[0], 0);
+	late = open_event(METRIC(1), 0, self->fd[0], true, 0);
+	ASSERT_GE(late, 0);
+	off = open_event(METRIC(0), 0, self->fd[0], false, 0);
+	ASSERT_GE(off, 0);
+	ASSERT_TRUE(read_counts(self->fd[0], &a));
+	nops(WORK / 10);
+	ASSERT_TRUE(read_counts(self->fd[0], &b));
+	slots = b.slots - a.slots;
+	metric = b.metrics[1] - a.metrics[1];
+	EXPECT_GT(metric, slots / 4);
+
+	/* Twice as much as before, of which the member does not count the half. */
+	nops(WORK / 10);
+	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_DISABLE, 0), 0);
+	nops(WORK / 10);
+	ASSERT_TRUE(read_counts(self->fd[0], &a));
+	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_ENABLE, 0), 0);
+	EXPECT_LT(distance(a.slots - b.slots, 2 * slots), slots / 50);
+	EXPECT_LT(distance(a.metrics[1] - b.metrics[1], metric), slots / 50);
+
+	/* It counts from then on, and goes on when another one joins. */
+	nops(WORK / 10);
+	ASSERT_EQ(ioctl(late, PERF_EVENT_IOC_ENABLE, 0), 0);
+	nops(WORK / 10);
+	ASSERT_TRUE(read_counts(self->fd[0], &b));
+	EXPECT_LT(distance(b.slots - a.slots, 2 * slots), slots / 50);
+	EXPECT_LT(distance(b.metrics[1] - a.metrics[1], 2 * metric), slots / 50)
+		TH_LOG("%llu of 2 * %llu", (unsigned long long)(b.metrics[1] - a.metrics[1]),
+		       (unsigned long long)metric);
+}
+
+/* Slots without a metric, which take samples, do so whatever the metrics do. */
+TEST_F(topdown, ordinary)
+{
+	struct counts before, after;
+
+	self->fd[0] = open_event(SLOTS, 0, -1, false, 0);
+	ASSERT_GE(self->fd[0], 0);
+	ASSERT_TRUE(read_counts(self->fd[0], &before));
+	nops(WORK / 10);
+	usleep(100);
+	ASSERT_TRUE(read_counts(self->fd[0], &after));
+	EXPECT_GT(after.slots - before.slots, WORK);
+	/* One that is refused, because it is for another task, changes nothing. */
+	EXPECT_LT(open_event(METRIC(0), 0, self->fd[0], false, 1), 0);
+	before = after;
+	nops(WORK / 10);
+	usleep(100);
+	ASSERT_TRUE(read_counts(self->fd[0], &after));
+	EXPECT_GT(after.slots - before.slots, WORK);
+	EXPECT_LT(after.slots - before.slots, 100 * WORK);
+}
+
+/*
+ * RDPMC of the metrics clears the registers. What a region has in the counter and the offset
+ * of the page is all of it, although the registers start again when the task is switched.
+ */
+TEST_F(topdown, clear)
+{
+	struct perf_event_mmap_page *page;
+	uint64_t begin, half, end;
+
+	if (!exists("format/metrics_clear"))
+		SKIP(return, "RDPMC cannot clear the metrics");
+	self->fd[0] = open_event(SLOTS, 1, -1, false, 0);
+	ASSERT_GE(self->fd[0], 0);
+	ASSERT_GE(open_event(METRIC(0), 0, self->fd[0], false, 0), 0);
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, self->fd[0], 0);
+	ASSERT_NE(page, MAP_FAILED);
+	if (!page->cap_user_rdpmc)
+		SKIP(return, "RDPMC is off");
+	self->child = disturb(true);
+	ASSERT_GT(self->child, 0);
+
+	for (int i = 1; i < 10; i++) {
+		rdpmc(RDPMC_METRICS);
+		begin = read_user(page, -1);
+		nops(1000 * i);
+		half = read_user(page, -1);
+		usleep(2000);
+		nops(1000 * i);
+		end = read_user(page, -1);
+		EXPECT_LT(distance(end - begin, 2 * (half - begin)), (half - begin) / 50)
+			TH_LOG("%llu and %llu slots", (unsigned long long)(half - begin),
+			       (unsigned long long)(end - begin));
+	}
 }
 
 /* Only a CPU that can clear the metrics has a bit for it. */
