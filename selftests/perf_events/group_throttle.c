@@ -462,11 +462,29 @@ static uint64_t longest_gap(void)
 	return gap;
 }
 
+FIXTURE(many)
+{
+	struct sample_limits limits;
+};
+
+FIXTURE_SETUP(many)
+{
+	save_sample_limits(&self->limits);
+	/* What is measured should not change meanwhile. */
+	write_number(PERF_MAX_PERCENT, 0);
+}
+
+/* Not by the user that the test becomes. */
+FIXTURE_TEARDOWN_PARENT(many)
+{
+	restore_sample_limits(&self->limits);
+}
+
 /*
  * A group of thousands, of any user: interrupts are off while it is throttled and runs again,
  * for a time that does not grow with the square of their number.
  */
-TEST(thousands)
+TEST_F(many, members)
 {
 	static const int members[] = { 500, 2000 };
 	static int fd[2001];

@@ -44,6 +44,29 @@ static inline bool write_number(const char *path, int number)
 	return !fclose(file);
 }
 
+#define PERF_MAX_RATE		"/proc/sys/kernel/perf_event_max_sample_rate"
+#define PERF_MAX_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+
+/*
+ * The kernel lowers the rate of samples, of all events and for good, when interrupts take
+ * too long. Tests that provoke this restore what they found.
+ */
+struct sample_limits {
+	int rate, percent;
+};
+
+static inline void save_sample_limits(struct sample_limits *limits)
+{
+	limits->rate = read_number(PERF_MAX_RATE);
+	limits->percent = read_number(PERF_MAX_PERCENT);
+}
+
+static inline void restore_sample_limits(const struct sample_limits *limits)
+{
+	write_number(PERF_MAX_PERCENT, limits->percent);
+	write_number(PERF_MAX_RATE, limits->rate);
+}
+
 /* Reads a list of CPUs in sysfs, "0-3,5". Returns false if there is no such file. */
 static inline bool read_cpus(const char *path, cpu_set_t *set)
 {

@@ -27,6 +27,7 @@ static __u64 now_ns(void)
 
 FIXTURE(short_period)
 {
+	struct sample_limits limits;
 	struct perf_event_attr attr;
 	struct ring ring;
 	int fd;
@@ -54,6 +55,7 @@ FIXTURE_SETUP(short_period)
 {
 	cpu_set_t set;
 
+	save_sample_limits(&self->limits);
 	self->fd = -1;
 	self->attr = (struct perf_event_attr){
 		.size = sizeof(self->attr),
@@ -62,6 +64,7 @@ FIXTURE_SETUP(short_period)
 		.sample_period = 100000,
 		.sample_type = PERF_SAMPLE_TID,
 		.precise_ip = variant->precise,
+		.wakeup_events = 1,	/* take PEBS records one at a time */
 		.disabled = 1,
 		.exclude_kernel = !variant->kernel,
 		.exclude_hv = 1,
@@ -73,6 +76,7 @@ FIXTURE_SETUP(short_period)
 	self->fd = perf_event_open(&self->attr, -1, sched_getcpu(), -1);
 	if (self->fd < 0) {
 		ASSERT_NE(NULL, why_missing(errno)) TH_LOG("%s", strerror(errno));
+		restore_sample_limits(&self->limits);
 		SKIP(return, "%s", why_missing(errno));
 	}
 	close(self->fd);
@@ -88,6 +92,7 @@ FIXTURE_TEARDOWN(short_period)
 	ring_unmap(&self->ring);
 	if (self->fd >= 0)
 		close(self->fd);
+	restore_sample_limits(&self->limits);
 }
 
 /* Returns the number of new samples, those of windows if these are short. */
@@ -115,6 +120,8 @@ TEST_F_TIMEOUT(short_period, goes_on, 300)
 			attr->alt_sample_period = length;
 		else
 			attr->sample_period = length;
+		/* A kernel without windows changes it. */
+		attr->size = sizeof(*attr);
 		self->fd = perf_event_open(attr, -1, sched_getcpu(), -1);
 		if (self->fd < 0) {
 			ASSERT_TRUE(errno == EINVAL || errno == EOPNOTSUPP || errno == E2BIG)

@@ -32,9 +32,6 @@
 #define METRIC_STEPS	255
 #define COARSE_SLOTS	(4 * 1024 * 1024)
 
-/* A context switch updates the user page at least twice, and each time its lock twice. */
-#define LOCKS_PER_SWITCH	4
-
 /* Of ratios. */
 #define MAX_ERROR	0.1
 
@@ -452,10 +449,13 @@ static u32 lock_changes(const struct topdown_group *group)
 	return READ_ONCE(group->pcs[0]->lock) - group->lock;
 }
 
-/* What metrics may be wrong by that are fractions of that many slots. */
+/*
+ * What metrics may be wrong by that are fractions of that many slots: a step of each time
+ * slice, which the kernel counts by itself, rounded.
+ */
 static u64 metrics_error(const struct topdown_group *group, u64 slots)
 {
-	return (slots / METRIC_STEPS + 1) * (1 + lock_changes(group) / LOCKS_PER_SWITCH);
+	return slots / METRIC_STEPS + 1 + lock_changes(group);
 }
 
 static int read_user_pages(const struct topdown_group *group, u64 *counts, u64 *slots)
@@ -489,8 +489,8 @@ static int read_kernel(struct topdown_group *group, u64 *counts)
 }
 
 /*
- * Kernels before "perf/x86/intel: Tell user space what TopDown registers to add to" have
- * something else in the user pages, and do not update them when the metrics are read. Find
+ * Kernels before "perf/x86/intel: Count TopDown metrics by time slice" have something
+ * else in the user pages, and do not update them when the metrics are read. Find
  * out by reading in user space, in the kernel, and in user space.
  */
 static void check_user_pages(struct topdown_group *group)

@@ -28,9 +28,8 @@ enum perf_topdown_part {
  * @step: and how much of @error is gone when the counters count on, in slots
  *
  * Intel's metrics are fractions with 8 bits, of all slots since the kernel has reset
- * them. A part is known to one step, and with each context switch to one less, as it
- * goes on with a fraction that was rounded. Where each part has a counter, @error and
- * @step are 0.
+ * them, as it does at each context switch. So a part is known to one step of each of its
+ * time slices. Where each part has a counter, @error and @step are 0.
  */
 struct perf_topdown_value {
 	__u64 slots;
@@ -62,9 +61,9 @@ LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown, unsigned int le
  * @value: gets it
  *
  * Needs no system call where user space can read the counters, unless Intel's metrics
- * have got coarse or were rounded by a context switch. Then read(2) resets them. So the
- * end of a region of millions of slots costs a system call, and a short one begins with
- * a small error. Of a region with many context switches, read values in between.
+ * have got coarse, or the thread was switched. Then read(2) resets them. So the end of
+ * a region of millions of slots costs a system call, and a short one begins with a small
+ * error.
  *
  * Return: 0, or a negative error: -EAGAIN if the thread is not counted now, as others
  * have the counters, or as it is on a CPU of another kind (where user space cannot read
@@ -84,8 +83,8 @@ LIBPERF_API int perf_topdown__read(struct perf_topdown *topdown,
  * What the reading itself executes, some hundred instructions, is in it as well.
  *
  * Return: 0, or a negative error: -EINVAL if @b is before @a, -ERANGE if there are no
- * slots between them, or so few, for the steps of the counters, or for the number of
- * context switches, that the error is more than 0.1.
+ * slots between them, or so few, for the steps of the counters, that the error is more
+ * than 0.1.
  */
 LIBPERF_API int perf_topdown__ratios(const struct perf_topdown_value *a,
 				     const struct perf_topdown_value *b,
