@@ -79,6 +79,13 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
+/* Returns false if the error of an open means more than that the machine has no such event. */
+static bool is_missing(int err)
+{
+	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP ||
+	       err == EACCES || err == EPERM;
+}
+
 static uint64_t count_of(int fd)
 {
 	uint64_t value = 0;
@@ -190,8 +197,7 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 {
 	ASSERT_TRUE(pin_to_this_cpu());
 	if (!open_group(_metadata, events, variant, cpu)) {
-		ASSERT_TRUE(errno == ENOENT || errno == ENODEV || errno == EOPNOTSUPP ||
-			    errno == EACCES || errno == EPERM) TH_LOG("%s", strerror(errno));
+		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
 		SKIP(return, "no such group: %s", strerror(errno));
 	}
 
@@ -285,8 +291,10 @@ FIXTURE_SETUP(trio)
 		};
 
 		self->events[i].fd = perf_event_open(&attr, 0, -1, i ? self->events[0].fd : -1);
-		if (self->events[i].fd < 0)
+		if (self->events[i].fd < 0) {
+			ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
 			SKIP(return, "no such group: %s", strerror(errno));
+		}
 		self->events[i].page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
 					    self->events[i].fd, 0);
 		ASSERT_NE(MAP_FAILED, self->events[i].page);
@@ -420,8 +428,10 @@ TEST(race)
 		usleep(1000);
 	for (int i = 0; i < NR; i++) {
 		fd[i] = perf_event_open(&attr, tid, -1, i ? fd[0] : -1);
-		if (fd[i] < 0)
+		if (fd[i] < 0) {
+			ASSERT_TRUE(is_missing(errno)) TH_LOG("event %d: %s", i, strerror(errno));
 			SKIP(return, "no such group: %s", strerror(errno));
+		}
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = PERF_COUNT_SW_PAGE_FAULTS;
 		attr.sample_period = 1ULL << 40;
@@ -496,7 +506,8 @@ TEST_F(many, members)
 	struct event leader = {};
 	uint64_t gaps[2];
 
-	setrlimit(RLIMIT_NOFILE, &limit);
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		SKIP(return, "no limit of %d files: %s", (int)limit.rlim_cur, strerror(errno));
 	if (getuid() == 0)
 		ASSERT_EQ(0, setresuid(65534, 65534, 65534));
 	ASSERT_TRUE(pin_to_this_cpu());
@@ -514,8 +525,11 @@ TEST_F(many, members)
 			};
 
 			fd[i] = perf_event_open(&attr, 0, -1, i ? fd[0] : -1);
-			if (fd[i] < 0)
-				SKIP(return, "no group of %d events: %s", i, strerror(errno));
+			if (fd[i] < 0) {
+				ASSERT_TRUE(is_missing(errno))
+					TH_LOG("event %d: %s", i, strerror(errno));
+				SKIP(return, "no such group: %s", strerror(errno));
+			}
 		}
 		leader.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd[0], 0);
 		ASSERT_NE(MAP_FAILED, leader.page);
@@ -631,8 +645,10 @@ TEST_F(clock, counts_time_once)
 
 	ASSERT_TRUE(pin_to_this_cpu());
 	self->leader = perf_event_open(&leader, 0, -1, -1);
-	if (self->leader < 0)
+	if (self->leader < 0) {
+		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
 		SKIP(return, "no cycles: %s", strerror(errno));
+	}
 	self->page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, self->leader, 0);
 	ASSERT_NE(MAP_FAILED, self->page);
 	self->clock = perf_event_open(&clock, 0, -1, self->leader);

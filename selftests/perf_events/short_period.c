@@ -182,8 +182,11 @@ TEST_F(short_period, remainder)
 			sched_yield();
 	}
 	self->fd = perf_event_open(attr, 0, -1, -1);
-	if (self->fd < 0)
+	if (self->fd < 0) {
+		/* A kernel without windows, or an event that cannot be that precise. */
+		ASSERT_TRUE(errno == E2BIG || errno == EOPNOTSUPP) TH_LOG("%s", strerror(errno));
 		SKIP(return, "no such event: %s", strerror(errno));
+	}
 	ASSERT_EQ(0, ring_map(&self->ring, self->fd));
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
 	for (unsigned int i = 0; i < 3000; i++) {

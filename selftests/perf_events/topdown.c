@@ -443,66 +443,164 @@ TEST_F(topdown, phases)
 	}
 }
 
-/* A member that is off while the others are read, and one that is enabled late. */
-TEST_F(topdown, members)
+/* Some of both, the same each time. */
+static void piece(void)
 {
-	struct counts a, b;
-	uint64_t slots, metric;
-	int off, late;
-
-	self->fd[0] = open_event(SLOTS, 0, -1, false, 0);
-	ASSERT_GE(self->fd[0], 0);
-	late = open_event(METRIC(1), 0, self->fd[0], true, 0);
-	ASSERT_GE(late, 0);
-	off = open_event(METRIC(0), 0, self->fd[0], false, 0);
-	ASSERT_GE(off, 0);
-	ASSERT_TRUE(read_counts(self->fd[0], &a));
-	nops(WORK / 10);
-	ASSERT_TRUE(read_counts(self->fd[0], &b));
-	slots = b.slots - a.slots;
-	metric = b.metrics[1] - a.metrics[1];
-	EXPECT_GT(metric, slots / 4);
-
-	/* Twice as much as before, of which the member does not count the half. */
-	nops(WORK / 10);
-	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_DISABLE, 0), 0);
-	nops(WORK / 10);
-	ASSERT_TRUE(read_counts(self->fd[0], &a));
-	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_ENABLE, 0), 0);
-	EXPECT_LT(distance(a.slots - b.slots, 2 * slots), slots / 50);
-	EXPECT_LT(distance(a.metrics[1] - b.metrics[1], metric), slots / 50);
-
-	/* It counts from then on, and goes on when another one joins. */
-	nops(WORK / 10);
-	ASSERT_EQ(ioctl(late, PERF_EVENT_IOC_ENABLE, 0), 0);
-	nops(WORK / 10);
-	ASSERT_TRUE(read_counts(self->fd[0], &b));
-	EXPECT_LT(distance(b.slots - a.slots, 2 * slots), slots / 50);
-	EXPECT_LT(distance(b.metrics[1] - a.metrics[1], 2 * metric), slots / 50)
-		TH_LOG("%llu of 2 * %llu", (unsigned long long)(b.metrics[1] - a.metrics[1]),
-		       (unsigned long long)metric);
+	nops(WORK / 20);
+	divisions(WORK / 4);
 }
 
-/* Slots without a metric, which take samples, do so whatever the metrics do. */
+FIXTURE(member)
+{
+	struct counts a, b;
+};
+
+/* Which metric, as not every CPU waits for divisions. */
+FIXTURE_VARIANT(member)
+{
+	int off, late;
+};
+
+FIXTURE_VARIANT_ADD(member, retiring_off) { .off = 0, .late = 3 };
+FIXTURE_VARIANT_ADD(member, retiring_late) { .off = 3, .late = 0 };
+
+FIXTURE_SETUP(member)
+{
+	if (!find_metrics())
+		SKIP(return, "no TopDown metrics");
+}
+
+FIXTURE_TEARDOWN(member)
+{
+}
+
+/* A member that is off while the others are read, and one that is enabled late. */
+TEST_F(member, counts)
+{
+	uint64_t slots, metric, once;
+	int leader, off, late;
+
+	leader = open_event(SLOTS, 0, -1, false, 0);
+	ASSERT_GE(leader, 0);
+	late = open_event(METRIC(variant->late), 0, leader, true, 0);
+	ASSERT_GE(late, 0);
+	off = open_event(METRIC(variant->off), 0, leader, false, 0);
+	ASSERT_GE(off, 0);
+	ASSERT_TRUE(read_counts(leader, &self->a));
+	piece();
+	ASSERT_TRUE(read_counts(leader, &self->b));
+	slots = self->b.slots - self->a.slots;
+	metric = self->b.metrics[1] - self->a.metrics[1];
+	if (variant->off == 0)
+		EXPECT_GT(metric, slots / 4);
+
+	/* Twice as much as before, of which the member does not count the half. */
+	piece();
+	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_DISABLE, 0), 0);
+	piece();
+	ASSERT_TRUE(read_counts(leader, &self->a));
+	ASSERT_EQ(ioctl(off, PERF_EVENT_IOC_ENABLE, 0), 0);
+	EXPECT_LT(distance(self->a.slots - self->b.slots, 2 * slots), slots / 50);
+	EXPECT_LT(distance(self->a.metrics[1] - self->b.metrics[1], metric), slots / 50)
+		TH_LOG("%llu of %llu",
+		       (unsigned long long)(self->a.metrics[1] - self->b.metrics[1]),
+		       (unsigned long long)metric);
+
+	/* It counts from then on, and goes on when another one joins. */
+	piece();
+	ASSERT_EQ(ioctl(late, PERF_EVENT_IOC_ENABLE, 0), 0);
+	piece();
+	ASSERT_TRUE(read_counts(leader, &self->b));
+	EXPECT_LT(distance(self->b.slots - self->a.slots, 2 * slots), slots / 50);
+	EXPECT_LT(distance(self->b.metrics[1] - self->a.metrics[1], 2 * metric), slots / 50)
+		TH_LOG("%llu of 2 * %llu",
+		       (unsigned long long)(self->b.metrics[1] - self->a.metrics[1]),
+		       (unsigned long long)metric);
+
+	/* That one has nothing of what was before it was enabled, and all since. */
+	EXPECT_EQ(self->a.metrics[0], 0);
+	once = self->b.metrics[0];
+	piece();
+	ASSERT_TRUE(read_counts(leader, &self->a));
+	if (variant->late == 0)
+		EXPECT_GT(once, slots / 4);
+	EXPECT_LT(distance(self->a.metrics[0] - self->b.metrics[0], once), slots / 50)
+		TH_LOG("late %llu, then %llu", (unsigned long long)once,
+		       (unsigned long long)(self->a.metrics[0] - self->b.metrics[0]));
+}
+
+/*
+ * Slots that take samples are an ordinary event, also where the metrics, which nobody counts,
+ * overflow meanwhile.
+ */
 TEST_F(topdown, ordinary)
 {
-	struct counts before, after;
+	struct { uint64_t nr, slots, slots_p; } counts;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.config = SLOTS,
+		.sample_period = WORK,
+		.sample_type = PERF_SAMPLE_PERIOD,
+		.read_format = PERF_FORMAT_GROUP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	size_t record = sizeof(struct perf_event_header) + sizeof(uint64_t);
+	size_t size = 64 * sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *page;
+	char path[256];
+	uint64_t nr;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/type", pmu);
+	attr.type = read_number(path);
+	self->fd[0] = perf_event_open(&attr, 0, -1, -1);
+	ASSERT_GE(self->fd[0], 0);
+	ASSERT_GE(open_event(SLOTS_P, 0, self->fd[0], false, 0), 0);
+	/* Metrics need slots that do not take samples. */
+	EXPECT_EQ(open_event(METRIC(0), 0, self->fd[0], false, 0), -EINVAL);
+	/* Nobody takes the records out, so that all of them are counted. */
+	page = mmap(NULL, size + sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    self->fd[0], 0);
+	ASSERT_NE(page, MAP_FAILED);
+	ASSERT_EQ(ioctl(self->fd[0], PERF_EVENT_IOC_ENABLE, 0), 0);
+	for (int i = 0; i < 10; i++) {
+		nops(WORK / 10);
+		usleep(100);
+	}
+	ASSERT_EQ(ioctl(self->fd[0], PERF_EVENT_IOC_DISABLE, 0), 0);
+	ASSERT_EQ(read(self->fd[0], &counts, sizeof(counts)), sizeof(counts));
+	EXPECT_GT(counts.slots, 20 * WORK);
+	EXPECT_LT(distance(counts.slots, counts.slots_p), counts.slots / 100)
+		TH_LOG("%llu slots, %llu by a general counter", (unsigned long long)counts.slots,
+		       (unsigned long long)counts.slots_p);
+	nr = page->data_head / record;
+	EXPECT_LE(distance(nr, counts.slots / WORK), 1)
+		TH_LOG("%llu samples of %llu slots", (unsigned long long)nr,
+		       (unsigned long long)counts.slots);
+}
+
+/* A metric that is refused, because it is for another task, changes nothing of the slots. */
+TEST_F(topdown, refused)
+{
+	struct counts a, b;
+	uint64_t slots;
 
 	self->fd[0] = open_event(SLOTS, 0, -1, false, 0);
 	ASSERT_GE(self->fd[0], 0);
-	ASSERT_TRUE(read_counts(self->fd[0], &before));
-	nops(WORK / 10);
+	ASSERT_TRUE(read_counts(self->fd[0], &a));
+	piece();
 	usleep(100);
-	ASSERT_TRUE(read_counts(self->fd[0], &after));
-	EXPECT_GT(after.slots - before.slots, WORK);
-	/* One that is refused, because it is for another task, changes nothing. */
+	ASSERT_TRUE(read_counts(self->fd[0], &b));
+	slots = b.slots - a.slots;
+	EXPECT_GT(slots, WORK);
 	EXPECT_LT(open_event(METRIC(0), 0, self->fd[0], false, 1), 0);
-	before = after;
-	nops(WORK / 10);
+	piece();
 	usleep(100);
-	ASSERT_TRUE(read_counts(self->fd[0], &after));
-	EXPECT_GT(after.slots - before.slots, WORK);
-	EXPECT_LT(after.slots - before.slots, 100 * WORK);
+	ASSERT_TRUE(read_counts(self->fd[0], &a));
+	EXPECT_LT(distance(a.slots - b.slots, slots), slots / 50)
+		TH_LOG("%llu slots, %llu before", (unsigned long long)(a.slots - b.slots),
+		       (unsigned long long)slots);
 }
 
 /*
