@@ -13,6 +13,7 @@ for name; do
 	"$TOP/scripts/run.sh" "$name" "$TOP/machines/fixes.tests" "$out" 1200 >&2 || true
 	cat "$out"/*.tap | tr -d '\r' | awk '
 		/#  RUN  / { name = $(NF - 1); said = "" }
+		/Expected|has no samples/ { next }
 		/^#* *# [^ ].*(samples|longest gap|refused|windows)|counted .* ns/ {
 			sub(/^[# ]*/, ""); said = said (said ? "; " : "") $0
 		}
