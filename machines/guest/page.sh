@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 cd "$dir"
 {
 	perf record -g -o small.data -e cycles/period=99700/u perf test -w fnmix 2000
-	perf fnstat record -g --sample-instructions --count 99700 --jitter 30000 -o perf.data -- \
+	perf fnstat record -g --count 99700 --jitter 30000 -o perf.data -- \
 		bash -c 'perf test -w fnmix 1500 every 8; perf report -i small.data --stdio --no-inline'
 	perf fnstat report -i perf.data --no-inline --json --children -g caller,0 > report.json
 } > log 2>&1 || { cat log; exit 1; }

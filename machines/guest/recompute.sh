@@ -3,7 +3,7 @@
 # usage: recompute.sh
 #
 # Does perf report print of windows what awk computes from the samples as perf script
-# dumps them, to the last digit? KTAP.
+# dumps them, to the last digit? Of windows that end where they begin, without marks. KTAP.
 . "$(dirname "$0")/ktap.sh"
 . "$(dirname "$0")/hex.sh"
 data=/tmp/recompute.data known=/tmp/recompute.known seen=/tmp/recompute.seen
@@ -15,12 +15,12 @@ if perf stat -x, -e branch-misses:u -o "$out" true && grep -q '^[0-9]' "$out"; t
 fi
 
 # Of the program, a table "symbol share-of-time CPI share-of-instructions misses-per-1000
-# windows coverage". The group has cycles, instructions and, if the CPU has them, branch
-# misses.
-recompute()		# WINDOW SLOPE
+# windows", from the windows that end where they begin. The group has cycles, instructions
+# and, if the CPU has them, branch misses.
+recompute()		# WINDOW
 {
 	perf script -D -i "$data" 2> /dev/null |
-	awk -v window="$1" -v slope="$2" -v misses="$misses" "$awk_hex"'
+	awk -v window="$1" -v misses="$misses" "$awk_hex"'
 		/PERF_RECORD_(LOST|THROTTLE|UNTHROTTLE)/ { print "lost or throttled"; exit }
 		/PERF_RECORD_SAMPLE/ {
 			match($0, /IP, 0x[0-9a-f]+/)
@@ -48,23 +48,12 @@ recompute()		# WINDOW SLOPE
 				total[i] += delta[i]
 			}
 			if ((is_window || !window) && start != "") {
-				windows[start]++
 				late = (window ? long : armed) / 2
 				if (symbol == start && !(is_window && split_window) &&
 				    delta[1] >= armed && delta[1] - armed <= late) {
 					used[start]++
-					a[start] += armed - window
-					for (i = 1; i <= 3; i++) {
-						sum[start, i] += delta[i]
-						product[start, i] += (armed - window) * delta[i]
-					}
-				}
-				# Windows that only left tell how different the rest may be.
-				nr_left[start] += symbol != start
-				if (symbol != start && !(is_window && split_window) &&
-				    delta[1] >= armed && delta[1] - armed <= late) {
 					for (i = 1; i <= 3; i++)
-						left[start, i] += delta[i]
+						sum[start, i] += delta[i]
 				}
 				start = ""
 			}
@@ -76,56 +65,30 @@ recompute()		# WINDOW SLOPE
 				all += armed + window
 			}
 		}
-		function is_other(s, main, ratio) {
-			if (nr_left[s] < 5)
-				return 0
-			main = sum[s, 3] > sum[s, 2] ? 3 : 2
-			if (!sum[s, main])
-				return 1
-			ratio = (sum[s, main] + left[s, main]) / sum[s, main] *
-				sum[s, 1] / (sum[s, 1] + left[s, 1])
-			# exp(0.1) and exp(-0.1): the awk of busybox has neither.
-			return ratio > 1.1051709181 || ratio < 0.9048374180
-		}
-		# The lower end of the interval of Wilson is below 0.8. No sqrt() either.
-		function is_low(p, n, z2, above) {
-			z2 = 1.644854 * 1.644854
-			above = p + z2 / (2 * n) - 0.8 * (1 + z2 / n)
-			return above < 0 ||
-			       above * above < z2 * (p * (1 - p) / n + z2 / (4 * n * n))
-		}
-		function event(s, i) {
-			return slope ? product[s, i] - a[s] * sum[s, i] / used[s] : sum[s, i]
-		}
 		END {
 			for (s in rounds) {
 				share = weight[s] / all
+				c = sum[s, 1]
+				insns = sum[s, 2]
 				printf "%s %.6g ", s, 100 * share
-				few = !windows[s] || used[s] < 10 ||
-				      is_low(used[s] / windows[s], windows[s]) || is_other(s)
-				few = few ? "?" : ""
-				insns = used[s] ? event(s, 2) : 0
-				cycles = used[s] ? event(s, 1) : 0
 				if (insns > 0)
-					printf "%.6g%s ", cycles / insns, few
+					printf "%.6g ", c / insns
 				else
 					printf "- "
-				if (cycles > 0)
-					printf "%.6g%s ", 100 * insns / cycles * share *
-						total[1] / total[2], few
-				else
+				if (!used[s])
 					printf "- "
+				else
+					printf "%.6g ", 100 * share * total[1] * insns / c / total[2]
 				if (misses && insns > 0)
-					printf "%.6g%s ", 1000 * event(s, 3) / insns, few
+					printf "%.6g ", 1000 * sum[s, 3] / insns
 				else if (misses)
 					printf "- "
-				printf "%d %.4f\n", used[s],
-					windows[s] ? used[s] / windows[s] : 0
+				printf "%d\n", used[s]
 			}
 		}' | sort > "$known"
 }
 
-compare()		# NAME TERMS WINDOW SLOPE
+compare()		# NAME TERMS WINDOW
 {
 	local lines
 
@@ -134,13 +97,13 @@ compare()		# NAME TERMS WINDOW SLOPE
 		result 1 "$1"
 		return
 	fi
-	recompute "$3" "$4"
-	perf report -i "$data" --windows -q -t '|' --sort sym -F "$(
+	recompute "$3"
+	perf report -i "$data" --windows --attribution same -q -t '|' --sort sym -F "$(
 		)time-share,metric:cpi,metric:instructions-share$metric,$(
-		)windows,coverage,sym" 2> "$out" |
-	awk -F '|' 'NF > 5 && !/^#/ {
+		)windows,sym" 2> "$out" |
+	awk -F '|' 'NF > 4 && !/^#/ {
 		for (i = 1; i <= NF; i++)
-			gsub(/^ *(\[.\] )?| *$/, "", $i)
+			gsub(/^ *(\[.\] )?|[?]? *$/, "", $i)
 		printf "%s", $NF
 		for (i = 1; i < NF; i++)
 			printf " %s", $i
@@ -154,11 +117,9 @@ compare()		# NAME TERMS WINDOW SLOPE
 	result $? "$1"
 }
 
-plan 4
-compare 'a plain period' period=49999,period-jitter=9999 0 0
-compare windows period=99700,alt-period=300,period-jitter=99000 300 0
+plan 3
+compare 'a plain period' period=49999,period-jitter=9999 0
+compare windows period=99700,alt-period=300,period-jitter=99000 300
 compare 'windows of several lengths' \
-	period=99700,alt-period=300,period-jitter=99000,alt-period-jitter=200 300 0
-compare 'the slope over the lengths of windows' \
-	period=98500,alt-period=1500,period-jitter=99000,alt-period-jitter=2000 1500 1
+	period=99700,alt-period=300,period-jitter=99000,alt-period-jitter=200 300
 exit "$failed"
