@@ -194,11 +194,12 @@ static int can_count_cycles(const char *terms, bool kernel)
 
 #define DEFAULT		(~0ULL)
 
-/* A period without windows is one itself: shorter than most functions, and a prime. */
-#define PLAIN_PERIOD	20011
-
-/* An interrupt that adds more than this part to a window makes its metrics wrong. */
-#define MAX_COST	0.02
+/* What a window executes, in cycles, behind what the interrupt adds. */
+#define WINDOW_LENGTH	15
+#define WINDOW_JITTER	20
+#define MAX_WINDOW	5000
+/* The same with TopDown metrics: a reorder buffer has work of hundreds of cycles. */
+#define SLOTS_WINDOW	300
 
 struct fnstat_record {
 	u64		period;
@@ -208,50 +209,50 @@ struct fnstat_record {
 	u64		window_jitter;
 	const char	*metrics;
 	const char	*counters;
+	double		hz;
 	bool		kernel;
-	bool		sample_insns;
-	bool		returns;
+	bool		own_window;
 };
 
 /* Choose the lengths of windows that the user has not. */
 static void fnstat__choose_window(struct fnstat_record *rec)
 {
-	double cost;
+	char terms[64];
+	double cost = 0;
 
-	if (rec->window == DEFAULT && !can_count_cycles("", rec->kernel) &&
-	    can_count_cycles("/period=999700,alt-period=300/", rec->kernel)) {
+	/* The kernel's part of the interrupt cannot be told from the rest of the window. */
+	if (rec->window == DEFAULT && rec->kernel)
 		rec->window = 0;
-		if (!rec->freq)
-			rec->period = min_t(u64, rec->period, PLAIN_PERIOD);
-		pr_warning("fnstat: no windows, the kernel or the PMU does not support them. Each sample of a short period is used as one:\n"
-			   "        there is no metric of functions that take less time than this, and many more samples.\n");
+	if (window_cost__measure(&cost, &rec->hz)) {
+		cost = 0;
+		rec->hz = 1e9;
 	}
-	if (rec->window == DEFAULT && rec->kernel) {
-		/* The return from the interrupt is part of the window: the slope is without. */
-		rec->window = 3000;
-		if (rec->window_jitter == DEFAULT)
-			rec->window_jitter = rec->window;
-	} else if (rec->window == DEFAULT) {
-		rec->window = 300;
-		if (rec->window_jitter == DEFAULT &&
-		    !window_cost__measure(rec->kernel, &cost) && cost > rec->window * MAX_COST) {
-			/* The shortest, of half the length, is to have more than the cost. */
-			rec->window = max_t(u64, WINDOW_MIN_SLOPE, (u64)(cost / 100 + 1) * 800);
-			rec->window_jitter = rec->window;
-			pr_info("fnstat: an interrupt adds %.0f cycles to a window, so these have %" PRIu64 " to %" PRIu64 " cycles: their slope tells metrics without\n",
-				cost, rec->window / 2, rec->window / 2 * 3);
+	if (rec->window == DEFAULT) {
+		rec->window = max(cost, 0.0) + 0.5 + WINDOW_LENGTH;
+		/* A PMU can have a minimum. */
+		for (; rec->window <= MAX_WINDOW; rec->window *= 2) {
+			scnprintf(terms, sizeof(terms), "/period=999700,alt-period=%" PRIu64 "/",
+				  rec->window - WINDOW_JITTER / 2);
+			if (can_count_cycles(terms, rec->kernel) != -EINVAL)
+				break;
+		}
+		if (can_count_cycles(terms, rec->kernel) && !can_count_cycles("", rec->kernel)) {
+			rec->window = 0;
+			pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from samples alone, and less precise.\n");
+		} else if (rec->window_jitter == DEFAULT) {
+			rec->window_jitter = WINDOW_JITTER;
 		}
 	}
 	/* A program that repeats itself must not stay in step with the samples. */
 	if (rec->jitter == DEFAULT)
-		rec->jitter = rec->window && !rec->freq ? rec->period / 10 : 0;
+		rec->jitter = rec->freq ? 0 : rec->period / 10;
 	/* Nor must a window be a whole number of its loops. */
 	if (rec->window_jitter == DEFAULT)
 		rec->window_jitter = rec->window / 3 * 2;
 }
 
-/* Append the terms of the event that samples, or of one without windows. */
-static int fnstat__add_terms(const struct fnstat_record *rec, bool windows, struct strbuf *terms)
+/* Append the terms of the event with windows. */
+static int fnstat__add_terms(const struct fnstat_record *rec, u64 window, struct strbuf *terms)
 {
 	int ret;
 
@@ -259,19 +260,33 @@ static int fnstat__add_terms(const struct fnstat_record *rec, bool windows, stru
 		ret = strbuf_addf(terms, "freq=%" PRIu64, rec->freq);
 	else
 		ret = strbuf_addf(terms, "period=%" PRIu64, rec->period);
-	if (!ret && windows && rec->window)
-		ret = strbuf_addf(terms, ",alt-period=%" PRIu64, rec->window);
+	if (!ret && window)
+		ret = strbuf_addf(terms, ",alt-period=%" PRIu64, window);
 	if (!ret && rec->jitter)
 		ret = strbuf_addf(terms, ",period-jitter=%" PRIu64, rec->jitter);
-	if (!ret && windows && rec->window && rec->window_jitter)
+	if (!ret && window && rec->window_jitter)
 		ret = strbuf_addf(terms, ",alt-period-jitter=%" PRIu64, rec->window_jitter);
 	return ret;
+}
+
+/* Append those of other events, which are to have as many samples as there are rounds. */
+static int fnstat__add_sampling_terms(const struct fnstat_record *rec, bool insns,
+				      struct strbuf *terms)
+{
+	u64 freq = rec->freq;
+
+	/* There is about one instruction in a cycle. */
+	if (insns)
+		return fnstat__add_terms(rec, /*window=*/0, terms);
+	if (!freq)
+		freq = max(rec->hz / rec->period, 1.0);
+	return strbuf_addf(terms, "freq=%" PRIu64, freq);
 }
 
 /* Without cycles there is no metric, but the time of functions. */
 static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *events)
 {
-	if (rec->metrics || rec->counters || rec->sample_insns || rec->returns) {
+	if (rec->metrics || rec->counters) {
 		pr_err("fnstat: this machine does not count cycles\n");
 		return -ENOENT;
 	}
@@ -283,69 +298,44 @@ static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *eve
 			   max_t(u64, rec->period, 100000), rec->kernel ? "" : "u");
 }
 
-static bool samples_instructions(const struct fnstat_record *rec, const char *events)
+/* Append the event with windows. */
+static int fnstat__add_sampler(const struct fnstat_record *rec, const char *pmu, u64 window,
+			       struct strbuf *event)
 {
-	const char *terms = rec->freq ? "freq=" : "period=";
-
-	while ((events = strstr(events, "instructions"))) {
-		events += strlen("instructions");
-		if (*events && strstarts(events + 1, terms))
-			return true;
-	}
-	return false;
-}
-
-/* Find the event that counts returns from functions on all PMUs, or on one. */
-static const char *find_returns(const char *pmu, bool kernel)
-{
-	for (size_t i = 0; window_returns_events[i]; i++) {
-		const struct window_record group = {
-			.pmu		= pmu,
-			.member		= window_returns_events[i],
-			.sampler	= "dummy",
-			.modifiers	= kernel ? "" : ":u",
-		};
-		struct strbuf events = STRBUF_INIT;
-		int ret = window_record__add_group(&group, "", &events) ?:
-			  window_record__can_open(events.buf);
-
-		strbuf_release(&events);
-		if (!ret)
-			return window_returns_events[i];
-	}
-	return NULL;
+	return strbuf_addf(event, pmu ? "%s/cycles," : "%scycles/", pmu ?: "") ?:
+	       fnstat__add_terms(rec, window, event) ?: strbuf_addch(event, '/');
 }
 
 /* Append the groups of a core PMU, or of all of them. */
 static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 			      const char *metrics, struct strbuf *events)
 {
-	struct strbuf terms = STRBUF_INIT, insns = STRBUF_INIT, cycles = STRBUF_INIT;
+	struct strbuf cycles = STRBUF_INIT, slots = STRBUF_INIT;
+	struct strbuf terms = STRBUF_INIT, insns = STRBUF_INIT;
 	struct window_record group = {
 		.pmu		= pmu,
 		.modifiers	= rec->kernel ? ":S" : ":uS",
 	};
-	int ret = fnstat__add_terms(rec, /*windows=*/true, &terms);
+	u64 window = rec->window;
+	int ret = fnstat__add_sampler(rec, pmu, window, &cycles);
 
-	if (rec->sample_insns)
-		ret = ret ?: fnstat__add_terms(rec, /*windows=*/false, &insns);
-	if (rec->returns) {
-		group.member = find_returns(pmu, rec->kernel);
-		if (!group.member)
-			pr_warning("fnstat: %s cannot count returns from functions\n",
-				   pmu ?: "this machine");
-	}
-	ret = ret ?: strbuf_addf(&cycles, pmu ? "%s/cycles,%s/" : "%scycles/%s/", pmu ?: "",
-				 terms.buf);
+	if (window && !rec->own_window)
+		window = max_t(u64, window, window - WINDOW_LENGTH + SLOTS_WINDOW);
+	ret = ret ?: fnstat__add_sampler(rec, pmu, window, &slots) ?:
+	      fnstat__add_sampling_terms(rec, /*insns=*/true, &insns) ?:
+	      fnstat__add_sampling_terms(rec, /*insns=*/false, &terms);
 	group.sampler = cycles.buf;
-	group.insn_terms = insns.len ? insns.buf : NULL;
+	group.slots_sampler = slots.buf;
+	group.insn_terms = insns.buf;
+	group.terms = terms.buf;
 	if (!ret && rec->counters)
 		ret = window_record__add_group(&group, rec->counters, events);
 	else
 		ret = ret ?: window_record__add_metrics(&group, metrics, events);
 	strbuf_release(&cycles);
-	strbuf_release(&insns);
+	strbuf_release(&slots);
 	strbuf_release(&terms);
+	strbuf_release(&insns);
 	return ret;
 }
 
@@ -353,7 +343,7 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 static int fnstat__can_sample(const struct fnstat_record *rec)
 {
 	struct strbuf terms = STRBUF_INIT;
-	int ret = strbuf_addch(&terms, '/') ?: fnstat__add_terms(rec, /*windows=*/true, &terms) ?:
+	int ret = strbuf_addch(&terms, '/') ?: fnstat__add_terms(rec, rec->window, &terms) ?:
 		  strbuf_addch(&terms, '/') ?: can_count_cycles(terms.buf, rec->kernel);
 
 	strbuf_release(&terms);
@@ -404,10 +394,6 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 			ret = fnstat__add_groups(rec, NULL, NULL, events);
 		}
 	}
-	if (!ret && rec->sample_insns && !samples_instructions(rec, events->buf)) {
-		pr_err("fnstat: --sample-instructions needs 'instructions' among the events\n");
-		ret = -EINVAL;
-	}
 	strbuf_release(&others);
 	strbuf_release(&builtin);
 	free(list);
@@ -429,7 +415,8 @@ static int parse_freq(const struct option *opt, const char *arg, int unset)
 	if (!strcasecmp(arg, "max")) {
 		if (record__parse_freq(&record_opt, arg, unset))
 			return -1;
-		*freq = record_opts.user_freq;
+		/* A round has two samples. */
+		*freq = record_opts.user_freq / 2;
 		return 0;
 	}
 	*freq = strtoull(arg, &end, 0);
@@ -463,10 +450,6 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		OPT_STRING(0, "counters", &rec.counters, "events",
 			   "count these events, and cycles"),
 		OPT_BOOLEAN(0, "kernel", &rec.kernel, "include the kernel"),
-		OPT_BOOLEAN(0, "returns", &rec.returns,
-			    "count returns from functions too, for report --attribution exclusive"),
-		OPT_BOOLEAN(0, "sample-instructions", &rec.sample_insns,
-			    "sample instructions too, for functions that are short"),
 		OPT_END()
 	};
 	const char * const usage[] = {
@@ -497,8 +480,9 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		goto out;
 	}
 
+	rec.own_window = rec.window != DEFAULT;
 	if (rec.period == DEFAULT)
-		rec.period = 999700;
+		rec.period = 1999700;
 
 	ret = can_count_cycles("", rec.kernel);
 	/* Perf record would do the same, without a word, but with windows for the kernel. */

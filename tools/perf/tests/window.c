@@ -12,7 +12,6 @@
 #include "debug.h"
 #include "evlist.h"
 #include "evsel.h"
-#include "expr.h"
 #include "parse-events.h"
 #include "sample.h"
 #include "tests.h"
@@ -471,164 +470,60 @@ static int test__window_groups(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
-/* Adds @nr windows of @length with these instructions, dealt to all groups. */
-static int add_problems(struct window_stats *stats, struct window_group *group, unsigned int nr,
-			u64 length, u64 cycles, u64 instructions, unsigned int problems)
-{
-	u64 counts[] = { cycles, instructions };
-	struct window window = {
-		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = length,
-	};
-
-	for (unsigned int i = 0; i < nr; i++) {
-		window_stats__add_round(stats, 1000);
-		window_stats__add_round(&group->all, 1000);
-		TEST_ASSERT_EQUAL("no memory",
-				  window_stats__add_window(stats, group, &window, problems,
-							   i % WINDOW_GROUPS, 1), 0);
-	}
-	return TEST_OK;
-}
-
-static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
-		       u64 length, u64 cycles, u64 instructions)
-{
-	return add_problems(stats, group, nr, length, cycles, instructions, 0);
-}
-
-static int add_left(struct window_stats *stats, struct window_group *group, unsigned int nr,
-		    u64 length, u64 cycles, u64 instructions)
-{
-	return add_problems(stats, group, nr, length, cycles, instructions, WINDOW_LEFT);
-}
-
 static bool is_close(double a, double b, double relative)
 {
 	pr_debug("%g, expected %g\n", a, b);
 	return fabs(a - b) <= relative * fabs(b);
 }
 
-/* CPI of an entry that has half of the samples of cycles. */
-static int check_samples(struct fixture *f)
+/* Adds @nr rounds, each with a window that counts this, and ends in another entry. */
+static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
+		       u64 cycles, u64 instructions, bool used)
 {
-	struct window_samples samples[2] = { { .share = 0.9, .nr = 1000 }, };
-	struct window_stats a = {}, few = {}, none = {};
-	struct window_estimate estimate;
-	struct window_group *group;
+	u64 counts[] = { cycles, instructions };
+	struct window window = {
+		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = cycles,
+	};
+	unsigned int problems = WINDOW_LEFT | (used ? 0 : WINDOW_LOST);
 
-	f->cycles->core.attr.alt_sample_period = 100;
-	group = window_group__new(f->cycles);
-	TEST_ASSERT_VAL("no memory", group);
-	TEST_ASSERT_VAL("no samples of instructions", !window_group__samples(group));
-	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
-	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 64, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&few, group, 9, 100, 100, 50), 0);
-	while (group->all.nr_rounds < 128)
+	for (unsigned int i = 0; i < nr; i++) {
+		window_stats__add_round(stats, 1000);
 		window_stats__add_round(&group->all, 1000);
-	group->totals[0] = 128000;
-	group->totals[1] = 48000;
-
-	/* Both say 2. */
-	samples[1].share = 2 / 3.;
-	samples[1].nr = 1000;
-	TEST_ASSERT_EQUAL("agreed", window_stats__best_estimate(&a, group, 0, samples, &estimate),
-			  WINDOW_ESTIMATE_GOOD);
-	TEST_ASSERT_VAL("from windows", is_close(estimate.value, 2, 0));
-	TEST_ASSERT_VAL("error of windows", is_close(estimate.low, 2 * exp(-0.005), 0.0001));
-
-	/* Windows say 2, samples 64000 cycles for 19200 instructions. */
-	samples[1].share = 0.4;
-	TEST_ASSERT_EQUAL("contradicted",
-			  window_stats__best_estimate(&a, group, 0, samples, &estimate),
-			  WINDOW_ESTIMATE_CONTRADICTED);
-	TEST_ASSERT_VAL("from samples", is_close(estimate.value, 64 / 19.2, 0.0001));
-	TEST_ASSERT_EQUAL("share",
-			  window_stats__best_estimate(&a, group, 1, samples, &estimate),
-			  WINDOW_ESTIMATE_CONTRADICTED);
-	TEST_ASSERT_VAL("from samples", is_close(estimate.value, 40, 0.0001));
-	TEST_ASSERT_VAL("low", is_close(estimate.low,
-					40 * exp(-1.959964 * sqrt(0.6 / 1000)), 0.0001));
-
-	/* 64 windows of 100 cycles without an instruction, and samples of 0.0003 a cycle. */
-	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 100, 100, 0), 0);
-	samples[1].share = 0.0004;
-	TEST_ASSERT_EQUAL("no event by chance",
-			  window_stats__best_estimate(&none, group, 2, samples, &estimate),
-			  WINDOW_ESTIMATE_GOOD);
-	TEST_ASSERT_VAL("upper end", is_close(estimate.high, 3.689 / 6400, 0.0001));
-	samples[1].share = 0.001;
-	TEST_ASSERT_EQUAL("no event, contradicted",
-			  window_stats__best_estimate(&none, group, 2, samples, &estimate),
-			  WINDOW_ESTIMATE_CONTRADICTED);
-	samples[1].share = 0.4;
-
-	/* The same with few samples is chance, or no estimate. */
-	samples[1].nr = 10;
-	TEST_ASSERT_EQUAL("chance", window_stats__best_estimate(&a, group, 0, samples, &estimate),
-			  WINDOW_ESTIMATE_GOOD);
-	TEST_ASSERT_EQUAL("few windows",
-			  window_stats__best_estimate(&few, group, 1, samples, &estimate),
-			  WINDOW_ESTIMATE_SAMPLED);
-	samples[1].nr = 9;
-	TEST_ASSERT_EQUAL("few of both",
-			  window_stats__best_estimate(&few, group, 1, samples, &estimate),
-			  WINDOW_ESTIMATE_POOR);
-	TEST_ASSERT_EQUAL("no samples",
-			  window_stats__best_estimate(&few, group, 0, NULL, &estimate),
-			  WINDOW_ESTIMATE_POOR);
-	window_stats__exit(&a);
-	window_stats__exit(&few);
-	window_stats__exit(&none);
-	window_group__delete(group);
-
-	/* Shorter windows have more instructions than longer ones: the slope is negative. */
-	f->cycles->core.attr.alt_sample_period = 1000;
-	f->cycles->core.attr.alt_sample_jitter = 1000;
-	group = window_group__new(f->cycles);
-	TEST_ASSERT_VAL("no memory", group);
-	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
-	memset(&a, 0, sizeof(a));
-	for (u64 length = 600; length <= 1400; length += 200) {
-		TEST_ASSERT_EQUAL("windows",
-				  add_windows(&a, group, 40, length, length, 2000 - length), 0);
+		TEST_ASSERT_EQUAL("no memory",
+				  window_stats__add_window(stats, group, &window, problems, used,
+							   1), 0);
+		TEST_ASSERT_EQUAL("no memory",
+				  window_stats__add_window(&group->all, group, &window, problems,
+							   used, 1), 0);
 	}
-	TEST_ASSERT_EQUAL("negative",
-			  window_stats__best_estimate(&a, group, 0, NULL, &estimate),
-			  WINDOW_ESTIMATE_POOR);
-	TEST_ASSERT_VAL("ipc", is_close(estimate.value, -1, 0.0001));
-	samples[1].nr = 10;
-	group->totals[0] = 200000;
-	group->totals[1] = 200000;
-	TEST_ASSERT_EQUAL("or from samples",
-			  window_stats__best_estimate(&a, group, 0, samples, &estimate),
-			  WINDOW_ESTIMATE_SAMPLED);
-	window_stats__exit(&a);
-	window_group__delete(group);
-	f->cycles->core.attr.alt_sample_period = 100;
-	f->cycles->core.attr.alt_sample_jitter = 0;
-
-	/* A member that samples is used, unless it counts something else. */
-	f->instructions->core.attr.sample_period = 1000;
-	group = window_group__new(f->cycles);
-	TEST_ASSERT_VAL("samples of instructions", group && window_group__samples(group));
-	TEST_ASSERT_VAL("they are used", evsel__samples_for_windows(f->instructions));
-	TEST_ASSERT_VAL("not those of windows", !evsel__samples_for_windows(f->cycles));
-	window_group__delete(group);
-	f->instructions->core.attr.sample_period = 0;
 	return TEST_OK;
 }
 
-static int check_estimates(struct fixture *f)
+/* An event that samples too: which one is only asked by others. */
+static struct window_group *new_group(struct fixture *f, bool sampled)
 {
-	struct window_stats a = {}, b = {}, sum = {};
-	struct window_estimate estimate;
 	struct window_group *group;
-	double value;
 
 	f->cycles->core.attr.alt_sample_period = 100;
+	f->cycles->core.attr.exclude_kernel = 1;
 	group = window_group__new(f->cycles);
+	if (group && sampled)
+		group->samplers[1] = f->instructions;
+	return group;
+}
+
+/* Two entries, of CPI 2 and 4, each with half of the time. */
+static int check_estimates(struct fixture *f)
+{
+	struct window_samples samples[2][2] = {};
+	struct window_stats stats[2] = {}, sum = {}, none = {};
+	struct window_entry entries[2];
+	struct window_estimate estimate;
+	struct window_group *group = new_group(f, /*sampled=*/false);
+	/* Of Student's distribution with 6 degrees of freedom. */
+	const double t = 2.447;
+	double bias;
+
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
 	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
@@ -636,326 +531,287 @@ static int check_estimates(struct fixture *f)
 	TEST_ASSERT_EQUAL("no metric", window_group__add_metric(group, "no-such-metric"), -ENOENT);
 	TEST_ASSERT_VAL("available", group->metrics[0].available);
 	TEST_ASSERT_VAL("not available", !group->metrics[2].available);
-	TEST_ASSERT_VAL("no windows", !window_stats__value(&a, group, 0, &value));
 
-	/* 64 rounds of CPI 2, 64 of CPI 4: three fourths of the time are 3000 instructions. */
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 64, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&b, group, 64, 100, 100, 25), 0);
-	group->totals[0] = 128000;
-	group->totals[1] = 64 * 500 + 64 * 250;
-	TEST_ASSERT_VAL("value", window_stats__value(&a, group, 0, &value) && value == 2);
-	TEST_ASSERT_VAL("estimate", window_stats__estimate(&b, group, 0, &estimate));
-	TEST_ASSERT_VAL("CPI", is_close(estimate.value, 4, 0));
-	/* All windows are equal: the floor is left. */
-	TEST_ASSERT_VAL("low", is_close(estimate.low, 4 * exp(-0.005), 0.0001));
-	TEST_ASSERT_VAL("high", is_close(estimate.high, 4 * exp(0.005), 0.0001));
-	TEST_ASSERT_VAL("share", window_stats__value(&a, group, 1, &value) &&
-			is_close(value, 200 / 3., 0.0001));
-	TEST_ASSERT_VAL("time", window_stats__time(&a, group, &estimate) && estimate.value == 50);
-	/* Wilson's interval for 64 of 128. */
-	TEST_ASSERT_VAL("low", is_close(estimate.low, 41.4652, 0.0001));
-	TEST_ASSERT_VAL("high", is_close(estimate.high, 58.5348, 0.0001));
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 400, 100, 50, true), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 400, 200, 50, true), 0);
+	TEST_ASSERT_EQUAL("lost", add_windows(&none, group, 1, 200, 500, false), 0);
+	TEST_ASSERT_VAL("lost", none.nr_windows == 1 && !none.nr_used && !none.sums);
+	memset(&group->all, 0, sizeof(group->all));
+	for (int i = 0; i < 800; i++)
+		window_stats__add_round(&group->all, 1000);
+	group->totals[0] = 800000;
+	group->totals[1] = 300000;
+	for (int i = 0; i < 2; i++) {
+		entries[i].stats = &stats[i];
+		entries[i].samples = samples[i];
+	}
+	window_group__calibrate(group, entries, 2);
+	TEST_ASSERT_VAL("unknown bias", is_close(group->bias[1], 0.0625, 1e-9));
+	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	for (int i = 0; i < 2; i++) {
+		double cpi = i ? 4 : 2;
 
-	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &a, group), 0);
-	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &b, group), 0);
-	TEST_ASSERT_VAL("kept", sum.nr_kept == 128 && sum.nr_rounds == 128);
-	TEST_ASSERT_VAL("value", window_stats__value(&sum, group, 0, &value) &&
-			is_close(value, 12800 / 4800., 0.0001));
-	TEST_ASSERT_VAL("good", window_stats__is_good(&sum, group));
-	window_stats__exit(&a);
-	window_stats__exit(&b);
+		/* All windows are equal: what is left is the bias. */
+		TEST_ASSERT_EQUAL("CPI", window_stats__estimate(&entries[i], group, 0, &estimate),
+				  WINDOW_ESTIMATE_POOR);
+		TEST_ASSERT_VAL("CPI", is_close(estimate.value, cpi, 1e-9));
+		TEST_ASSERT_VAL("low", is_close(estimate.low, cpi * exp(-t * sqrt(bias)), 1e-3));
+		TEST_ASSERT_VAL("high", is_close(estimate.high, cpi * exp(t * sqrt(bias)), 1e-3));
+		/* Half of the time, 200000 and 100000 instructions. */
+		window_stats__estimate(&entries[i], group, 1, &estimate);
+		TEST_ASSERT_VAL("share", is_close(estimate.value, i ? 100 / 3. : 200 / 3., 1e-9));
+	}
+	TEST_ASSERT_VAL("time", window_stats__time(&stats[0], group, &estimate) &&
+			estimate.value == 50);
+	/* Wilson's interval for 400 of 800. */
+	TEST_ASSERT_VAL("low", is_close(estimate.low, 46.5437, 0.0001));
+	TEST_ASSERT_VAL("high", is_close(estimate.high, 53.4563, 0.0001));
+
+	/* Together they have the mean of the rates, though one has longer windows. */
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &stats[0], group), 0);
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &stats[1], group), 0);
+	entries[0].stats = &sum;
+	window_stats__estimate(&entries[0], group, 0, &estimate);
+	TEST_ASSERT_VAL("merged", is_close(estimate.value, 2 / 0.75, 1e-9));
+	TEST_ASSERT_VAL("merged", sum.nr_used == 800 && sum.nr_rounds == 800);
+
+	for (int i = 0; i < 2; i++)
+		window_stats__exit(&stats[i]);
 	window_stats__exit(&sum);
-
-	/* Windows that left have no part in the value. */
-	memset(&a, 0, sizeof(a));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 75), 0);
-	TEST_ASSERT_VAL("estimate", window_stats__estimate(&a, group, 0, &estimate) &&
-			estimate.value == 2);
-	/* 16 of 144 are not covered. */
-	TEST_ASSERT_VAL("low", is_close(estimate.low, 2 * exp(-0.1 / 9), 0.0001));
-	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
-	/* But they are not of the same code if they change the ratio from 2 to 14800 / 8800. */
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 4, 100, 100, 300), 0);
-	TEST_ASSERT_VAL("others", !window_stats__is_good(&a, group));
-	window_stats__exit(&a);
-
-	/* They change it by log(1.0889) = 0.085, but 16 can be 16 + 1.645 * 4 by chance. */
-	memset(&a, 0, sizeof(a));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 16, 100, 100, 90), 0);
-	TEST_ASSERT_VAL("may be others", !window_stats__is_good(&a, group));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 1152, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 144, 100, 100, 90), 0);
-	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
-	window_stats__exit(&a);
-
-	/* Few can be of anything. */
-	memset(&a, 0, sizeof(a));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 128, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 4, 100, 100, 300), 0);
-	TEST_ASSERT_VAL("good", window_stats__is_good(&a, group));
-	window_stats__exit(&a);
-
-	/* The coverage is 0.85, but with so few windows it may be 0.8. */
-	memset(&a, 0, sizeof(a));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 85, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 15, 100, 100, 50), 0);
-	TEST_ASSERT_VAL("coverage", is_close(window_stats__coverage(&a), 0.85, 0.0001));
-	TEST_ASSERT_VAL("few", !window_stats__is_good(&a, group));
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 850, 100, 100, 50), 0);
-	TEST_ASSERT_EQUAL("left", add_left(&a, group, 150, 100, 100, 50), 0);
-	TEST_ASSERT_VAL("many", window_stats__is_good(&a, group));
-	window_stats__exit(&a);
-
-	/* No instruction at all: what is known is an upper end. */
-	memset(&a, 0, sizeof(a));
-	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 2, 100, 100, 0), 0);
-	TEST_ASSERT_VAL("zero", window_stats__estimate(&a, group, 4, &estimate));
-	TEST_ASSERT_VAL("low", estimate.value == 0 && estimate.low == 0);
-	TEST_ASSERT_VAL("high", is_close(estimate.high, 3.689 / 200, 0.0001));
-	TEST_ASSERT_VAL("too few", !window_stats__is_good(&a, group));
-	window_stats__exit(&a);
 	window_group__delete(group);
-
-	/*
-	 * The interrupt adds 60 cycles without an instruction to each window. The slope
-	 * over their lengths does not have them.
-	 */
-	for (unsigned int jitter = 800; jitter <= 1000; jitter += 200) {
-		double ratio = 1000 / ((1000 - 60) / 2.);
-
-		memset(&a, 0, sizeof(a));
-		f->cycles->core.attr.alt_sample_period = 1000;
-		f->cycles->core.attr.alt_sample_jitter = jitter;
-		group = window_group__new(f->cycles);
-		TEST_ASSERT_VAL("no memory", group);
-		TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
-		for (u64 length = 600; length <= 1400; length += 200) {
-			TEST_ASSERT_EQUAL("windows", add_windows(&a, group, 40, length, length,
-								 (length - 60) / 2), 0);
-		}
-		/* It is used if the lengths differ as much as a window is long. */
-		TEST_ASSERT_VAL("slope", window_stats__value(&a, group, 0, &value) &&
-				is_close(value, jitter < 1000 ? ratio : 2, 0.0001));
-		window_stats__exit(&a);
-		window_group__delete(group);
-	}
 	return TEST_OK;
 }
 
-/* @nr rounds of @weight, each with a window that counts this. */
-static int add_rounds(struct window_stats *stats, struct window_group *group, unsigned int nr,
-		      double weight, unsigned int problems, u64 cycles, u64 instructions)
+/* What samples say is pooled with windows, and alone without them. */
+static int check_samples(struct fixture *f)
 {
-	u64 counts[] = { cycles, instructions };
-	struct window window = {
-		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = 100,
-	};
+	struct window_samples samples[2] = {};
+	struct window_stats stats = {}, none = {};
+	struct window_entry entry = { .stats = &stats, .samples = samples };
+	struct window_entry no_windows = { .stats = &none, .samples = samples };
+	struct window_group *group = new_group(f, /*sampled=*/true);
+	struct window_estimate estimate;
+	double windows, sampled;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		window_stats__add_round(stats, weight);
-		window_stats__add_round(&group->all, weight);
-		TEST_ASSERT_EQUAL("no memory",
-				  window_stats__add_window(stats, group, &window, problems,
-							   i % WINDOW_GROUPS, 1), 0);
-	}
-	return TEST_OK;
-}
-
-/* Add a metric as the JSON files of pmu-events have them, of the second event. */
-static int add_expression(struct window_group *group, const char *expr)
-{
-	struct window_metric *metric;
-
-	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
-	metric = &group->metrics[group->nr_metrics - 1];
-	metric->kind = WINDOW_METRIC_EXPR;
-	metric->expr = strdup(expr);
-	metric->ctx = expr__ctx_new();
-	metric->ids = calloc(1, sizeof(*metric->ids));
-	metric->id_events = calloc(1, sizeof(*metric->id_events));
-	TEST_ASSERT_VAL("no memory", metric->expr && metric->ctx && metric->ids &&
-			metric->id_events);
-	metric->ids[0] = strdup("instructions");
-	TEST_ASSERT_VAL("no memory", metric->ids[0]);
-	metric->nr_ids = 1;
-	metric->id_events[0] = 1;
-	return TEST_OK;
-}
-
-static int check_shares(struct fixture *f)
-{
-	struct window_stats a = {}, b = {}, c = {}, d = {};
-	struct window_estimate time;
-	struct window_group *group;
-	double value, rest[2];
-
-	f->cycles->core.attr.alt_sample_period = 100;
-	group = window_group__new(f->cycles);
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
 	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats, group, 400, 100, 50, true), 0);
+	for (int i = 0; i < 400; i++) {
+		window_stats__add_round(&none, 1000);
+		window_stats__add_round(&group->all, 1000);
+	}
+	group->totals[0] = 800000;
+	group->totals[1] = 400000;
+	window_group__calibrate(group, &entry, 1);
 
-	/*
-	 * A fourth of the time each, with windows of one length and of twice that, because
-	 * of a stall at their ends: CPI 2 and 4. All windows of the other half, with CPI 1,
-	 * end elsewhere.
-	 */
-	TEST_ASSERT_EQUAL("a", add_rounds(&a, group, 64, 1000, 0, 100, 50), 0);
-	TEST_ASSERT_EQUAL("b", add_rounds(&b, group, 64, 1000, 0, 200, 50), 0);
-	TEST_ASSERT_EQUAL("c", add_rounds(&c, group, 128, 1000, WINDOW_LEFT, 100, 70), 0);
-	group->totals[0] = 256000;
-	group->totals[1] = 32000 + 16000 + 128000;
-	TEST_ASSERT_VAL("time of a", window_stats__time(&a, group, &time) && time.value == 25);
-	TEST_ASSERT_VAL("time of b", window_stats__time(&b, group, &time) && time.value == 25);
-	TEST_ASSERT_VAL("time of c", window_stats__time(&c, group, &time) && time.value == 50);
-	TEST_ASSERT_VAL("share of a", window_stats__value(&a, group, 1, &value) &&
-			is_close(value, 3200 / 176., 0.0001));
-	TEST_ASSERT_VAL("share of b", window_stats__value(&b, group, 1, &value) &&
-			is_close(value, 1600 / 176., 0.0001));
-	TEST_ASSERT_VAL("share of c", !window_stats__value(&c, group, 1, &value));
-	TEST_ASSERT_VAL("coverage", window_stats__coverage(&c) == 0);
-	TEST_ASSERT_VAL("good", !window_stats__is_good(&c, group));
+	/* Windows say 0.5 for a cycle, samples that 320 of 800 are here, so 0.4. */
+	samples[1].share = 0.4;
+	samples[1].all = 800;
+	sampled = 0.6 / 320 + 0.5 / 400;
+	windows = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("pooled", is_close(log(estimate.value),
+					   (log(0.5) / windows + log(0.4) / sampled) /
+					   (1 / windows + 1 / sampled), 1e-3));
+	TEST_ASSERT_VAL("error", is_close(log(estimate.high / estimate.value),
+					  1.96 / sqrt(1 / windows + 1 / sampled), 0.02));
+	/* Without windows. */
+	window_stats__estimate(&no_windows, group, 1, &estimate);
+	TEST_ASSERT_VAL("sampled", is_close(estimate.value, 0.4, 1e-9));
+	TEST_ASSERT_VAL("error", is_close(log(estimate.high / estimate.value),
+					  1.96 * sqrt(sampled), 0.02));
+	TEST_ASSERT_VAL("share", window_stats__estimate(&no_windows, group, 2, &estimate) &&
+			is_close(estimate.value, 40, 1e-9));
+	/* Few samples are an estimate with a mark. */
+	samples[1].share = 0.01;
+	TEST_ASSERT_EQUAL("few", window_stats__estimate(&no_windows, group, 1, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	/* None is an upper end. */
+	samples[1].share = 0;
+	TEST_ASSERT_EQUAL("none", window_stats__estimate(&no_windows, group, 1, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	TEST_ASSERT_VAL("none", !estimate.value && !estimate.low &&
+			is_close(estimate.high, 3.689 * 500 / 400000, 1e-6));
+	TEST_ASSERT_EQUAL("no CPI", window_stats__estimate(&no_windows, group, 0, &estimate),
+			  WINDOW_ESTIMATE_NONE);
 
-	/* What the counters say and the windows do not is that of c. */
-	rest[0] = group->totals[0];
-	rest[1] = group->totals[1];
-	window_stats__subtract(&a, group, rest);
-	window_stats__subtract(&b, group, rest);
-	TEST_ASSERT_EQUAL("no memory", window_stats__set_counts(&c, group, rest), 0);
-	TEST_ASSERT_VAL("CPI of c", window_stats__value(&c, group, 0, &value) &&
-			is_close(value, 1, 0.0001));
-	TEST_ASSERT_VAL("share of c", window_stats__value(&c, group, 1, &value) &&
-			is_close(value, 12800 / 176., 0.0001));
-
-	/* A metric that is no ratio is one of all counts, not of those of the windows. */
-	if (add_expression(group, "instructions / 10"))
-		return TEST_FAIL;
-	TEST_ASSERT_VAL("instructions of a", window_stats__estimate(&a, group, 2, &time) &&
-			is_close(time.value, 3200, 0.0001));
-	/* Its error is that of the time. */
-	TEST_ASSERT_VAL("error", is_close(time.low, 3200 *
-					  exp(-2.0395 * sqrt(0.75 / (0.25 * 256))), 0.001));
-	TEST_ASSERT_VAL("instructions of b", window_stats__value(&b, group, 2, &value) &&
-			is_close(value, 1600, 0.0001));
-
-	/* Together they have twice the instructions for the first half of the cycles. */
-	TEST_ASSERT_EQUAL("merge", window_stats__merge(&a, &b, group), 0);
-	TEST_ASSERT_VAL("CPI of both", window_stats__value(&a, group, 0, &value) &&
-			is_close(value, 128 / 48., 0.0001));
-
-	/* With a frequency, a sample stands for its period: 500 of 1000, 100 of a million. */
-	memset(&group->all, 0, sizeof(group->all));
-	TEST_ASSERT_EQUAL("d", add_rounds(&d, group, 500, 1000, WINDOW_LEFT, 100, 50), 0);
-	for (int i = 0; i < 100; i++)
-		window_stats__add_round(&group->all, 1000000);
-	TEST_ASSERT_VAL("time of d", window_stats__time(&d, group, &time) &&
-			is_close(time.value, 100 * 0.5 / 100.5, 0.0001));
-
-	window_stats__exit(&a);
-	window_stats__exit(&b);
-	window_stats__exit(&c);
-	window_stats__exit(&d);
+	window_stats__exit(&stats);
 	window_group__delete(group);
 	return TEST_OK;
 }
 
-static void rename_event(struct evsel *evsel, const char *name)
+/* The interrupt adds 60 cycles without an instruction to each window. */
+static int check_costs(struct fixture *f)
 {
-	zfree(&evsel->name);
-	evsel->name = strdup(name);
-}
+	struct window_stats stats[2] = {};
+	const struct window_stats *all[2] = { &stats[0], &stats[1] };
+	struct window_group *group = new_group(f, /*sampled=*/false);
 
-/* Half of the slots, or none, are retiring, in all windows the same: 8 bits may tell less. */
-static int check_fractions(struct fixture *f)
-{
-	static const struct {
-		const char *leader;
-		const char *member;
-		bool rounded;
-	} cases[] = {
-		{ "slots:u", "topdown-retiring:u", true },
-		{ "cpu_core/slots/u", "cpu_core/topdown-retiring/u", true },
-		{ "slots", "instructions", false },
-		/* A counter, as on E-cores. */
-		{ "cycles", "topdown-retiring", false },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		double rounding = cases[i].rounded * 1.959964 / sqrt(3) * 640 / 255;
-		struct window_stats half = {}, none = {};
-		struct window_estimate estimate;
-		struct window_group *group;
-
-		rename_event(f->cycles, cases[i].leader);
-		rename_event(f->instructions, cases[i].member);
-		for (unsigned int jitter = 0; jitter <= 1000; jitter += 1000) {
-			/* With so much jitter it is the slope over the length. */
-			f->cycles->core.attr.alt_sample_period = jitter ?: 100;
-			f->cycles->core.attr.alt_sample_jitter = jitter;
-			group = window_group__new(f->cycles);
-			TEST_ASSERT_VAL("no memory", group);
-			if (add_expression(group, "instructions / 10"))
-				return TEST_FAIL;
-			/* All time is of this entry: it has no error. */
-			group->totals[0] = 6400;
-			for (u64 length = 800; length <= 1200; length += 400) {
-				TEST_ASSERT_EQUAL("windows", add_windows(&half, group, 64, length,
-									 length, length / 2), 0);
-			}
-			TEST_ASSERT_VAL("half", window_stats__estimate(&half, group, 0,
-								       &estimate) &&
-					is_close(estimate.value, 320, 0.0001));
-			TEST_ASSERT_VAL("low", is_close(320 - estimate.low,
-							hypot(320 - 320 * exp(-0.005), rounding),
-							0.0001));
-			TEST_ASSERT_VAL("high", is_close(estimate.high - 320,
-							 hypot(320 * exp(0.005) - 320, rounding),
-							 0.0001));
-			memset(&group->all, 0, sizeof(group->all));
-			TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 800, 800, 0), 0);
-			TEST_ASSERT_EQUAL("windows", add_windows(&none, group, 64, 1200, 1200, 0),
-					  0);
-			TEST_ASSERT_VAL("none", window_stats__estimate(&none, group, 0,
-								       &estimate) &&
-					estimate.value == 0 && estimate.low == 0);
-			TEST_ASSERT_VAL("high", is_close(estimate.high, rounding, 0.0001));
-			window_stats__exit(&half);
-			window_stats__exit(&none);
-			memset(&half, 0, sizeof(half));
-			memset(&none, 0, sizeof(none));
-			window_group__delete(group);
-		}
+	TEST_ASSERT_VAL("no memory", group);
+	/* The second entry stalls: its windows end late. */
+	for (u64 length = 10; length < 30; length++) {
+		TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 10, 60 + length,
+							 length, true), 0);
+		TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 10, 60 + 5 * length,
+							 length, true), 0);
 	}
+	/* A cycle of each has 1 and 0.2 instructions, if there were no interrupts. */
+	group->totals[0] = 1000000 + 60 * 800;
+	group->totals[1] = 600000;
+	TEST_ASSERT_EQUAL("no memory", window_group__find_costs(group, all, 2, 800), 0);
+	TEST_ASSERT_VAL("cost", is_close(group->costs[0], 60, 1e-6) && !group->costs[1]);
+	TEST_ASSERT_VAL("total", is_close(group->totals[0], 1000000, 1e-6));
+	for (int i = 0; i < 2; i++) {
+		struct window_entry entry = { .stats = &stats[i] };
+		struct window_estimate estimate;
+
+		window_stats__subtract_costs(&stats[i], group);
+		if (!i) {
+			TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+			window_group__calibrate(group, &entry, 1);
+			/* The rate is the same in all windows. */
+			TEST_ASSERT_VAL("noise", fabs(group->noise[1]) < 1e-6);
+		}
+		window_stats__estimate(&entry, group, 0, &estimate);
+		TEST_ASSERT_VAL("cpi", is_close(estimate.value, i ? 5 : 1, 1e-6));
+	}
+	for (int i = 0; i < 2; i++)
+		window_stats__exit(&stats[i]);
+	window_group__delete(group);
 	return TEST_OK;
 }
 
-static int test__window_fractions(struct test_suite *test __maybe_unused,
-				  int subtest __maybe_unused)
+/* All windows of the first entry end in the second one. */
+static int check_others(struct fixture *f)
 {
-	struct fixture f;
-	int ret;
+	struct window_stats stats[2] = {};
+	struct window_group *group = new_group(f, /*sampled=*/false);
 
-	if (fixture__init(&f))
-		return TEST_FAIL;
-	ret = check_fractions(&f);
-	fixture__exit(&f);
-	return ret;
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 10, 20, 10, true), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 10, 20, 15, true), 0);
+	for (int i = 0; i < 10; i++)
+		window_stats__find_others(&stats[0], &stats[1], group, 20);
+	for (int i = 0; i < 2; i++)
+		window_stats__subtract_others(&stats[i], group);
+	/* Half of the time of the second is in the sums of the first: 200 cycles, 75 - 25. */
+	TEST_ASSERT_VAL("first", is_close(stats[0].sums[1], 200, 0) &&
+			is_close(stats[0].sums[2], 100 - 25, 1e-9));
+	TEST_ASSERT_VAL("second", is_close(stats[1].sums[2], 150, 0));
+	for (int i = 0; i < 2; i++)
+		window_stats__exit(&stats[i]);
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
 }
 
-static int test__window_shares(struct test_suite *test __maybe_unused,
-			       int subtest __maybe_unused)
-{
-	struct fixture f;
-	int ret;
+/* A generator for tests: each run has the same numbers. */
+static u64 random_state;
 
-	if (fixture__init(&f))
-		return TEST_FAIL;
-	ret = check_shares(&f);
-	fixture__exit(&f);
-	return ret;
+static double random_unit(void)
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return ((random_state >> 11) + 0.5) / (1ULL << 53);
+}
+
+static double random_normal(void)
+{
+	return sqrt(-2 * log(random_unit())) * cos(2 * M_PI * random_unit());
+}
+
+#define NR_FUNCTIONS	20
+
+/* A recording of functions with a known rate of instructions, of which windows tell another. */
+static int check_recording(struct fixture *f, int nr_rounds, double bias, unsigned int *nr,
+			   unsigned int *nr_held, double *error)
+{
+	struct window_stats stats[NR_FUNCTIONS] = {};
+	struct window_samples samples[NR_FUNCTIONS][2] = {};
+	struct window_entry entries[NR_FUNCTIONS];
+	double rate[NR_FUNCTIONS], seen[NR_FUNCTIONS], time[NR_FUNCTIONS], sum = 0, insns = 0;
+	struct window_group *group = new_group(f, /*sampled=*/true);
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	for (int i = 0; i < NR_FUNCTIONS; i++) {
+		rate[i] = exp(0.4 * random_normal());
+		seen[i] = rate[i] * exp(bias * random_normal());
+		time[i] = exp(random_normal());
+		sum += time[i];
+		entries[i].stats = &stats[i];
+		entries[i].samples = samples[i];
+	}
+	for (int i = 0; i < NR_FUNCTIONS; i++)
+		insns += time[i] * rate[i];
+	group->totals[0] = 1000. * nr_rounds;
+	group->totals[1] = 1000. * nr_rounds * insns / sum;
+	for (int i = 0; i < nr_rounds; i++) {
+		double t = random_unit() * sum, in = random_unit() * insns, length;
+		int func = 0, sampled = 0;
+
+		while (func < NR_FUNCTIONS - 1 && t >= time[func])
+			t -= time[func++];
+		while (sampled < NR_FUNCTIONS - 1 && in >= time[sampled] * rate[sampled]) {
+			in -= time[sampled] * rate[sampled];
+			sampled++;
+		}
+		length = 10 + (int)(20 * random_unit());
+		in = max(seen[func] * length + 3 * random_normal(), 0.);
+		TEST_ASSERT_EQUAL("window", add_windows(&stats[func], group, 1, length, in + 0.5,
+							true), 0);
+		samples[sampled][1].share += 1. / nr_rounds;
+	}
+	for (int i = 0; i < NR_FUNCTIONS; i++)
+		samples[i][1].all = nr_rounds;
+	window_group__calibrate(group, entries, NR_FUNCTIONS);
+	for (int i = 0; i < NR_FUNCTIONS; i++) {
+		struct window_estimate estimate;
+
+		if (window_stats__estimate(&entries[i], group, 0, &estimate) !=
+		    WINDOW_ESTIMATE_NONE) {
+			++*nr;
+			*nr_held += estimate.low <= rate[i] && rate[i] <= estimate.high;
+			*error += fabs(log(estimate.value / rate[i]));
+		}
+		window_stats__exit(&stats[i]);
+	}
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+static int test__window_intervals(struct test_suite *test __maybe_unused,
+				  int subtest __maybe_unused)
+{
+	static const int nr_rounds[] = { 300, 1000, 3000 };
+	static const double bias[] = { 0, 0.05, 0.15 };
+
+	random_state = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(nr_rounds); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(bias); j++) {
+			unsigned int nr = 0, held = 0;
+			double error = 0;
+
+			for (int k = 0; k < 60; k++) {
+				struct fixture f;
+				int ret;
+
+				if (fixture__init(&f))
+					return TEST_FAIL;
+				ret = check_recording(&f, nr_rounds[i], bias[j], &nr, &held,
+						      &error);
+				fixture__exit(&f);
+				if (ret)
+					return ret;
+			}
+			pr_debug("%d rounds, bias %.2f: %u of %u intervals hold (%.3f), error %.3f\n",
+				 nr_rounds[i], bias[j], held, nr, (double)held / nr, error / nr);
+			TEST_ASSERT_VAL("hold", held >= 0.92 * nr && held <= nr);
+		}
+	}
+	return TEST_OK;
 }
 
 static int test__window_estimates(struct test_suite *test __maybe_unused,
@@ -966,7 +822,8 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 
 	if (fixture__init(&f))
 		return TEST_FAIL;
-	ret = check_estimates(&f) ?: check_samples(&f);
+	ret = check_estimates(&f) ?: check_samples(&f) ?: check_costs(&f) ?:
+	      check_others(&f);
 	fixture__exit(&f);
 	return ret;
 }
@@ -979,9 +836,8 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Damaged files", window_files),
 	TEST_CASE("Two events that sample", window_samplers),
 	TEST_CASE("Two groups", window_groups),
-	TEST_CASE("Shares of time and events", window_shares),
 	TEST_CASE("Estimates", window_estimates),
-	TEST_CASE("Fractions of 8 bits", window_fractions),
+	TEST_CASE("Intervals", window_intervals),
 	{ .name = NULL, }
 };
 

@@ -18,10 +18,9 @@
 #include "../util/sort.h"
 #include "../util/symbol.h"
 #include "../util/symbol_conf.h"
-#include "../util/window-stats.h"
 
 /* Incremented when a program that reads the output has to be changed. */
-#define JSON_VERSION	1
+#define JSON_VERSION	2
 
 /* Print the name of a column as a name of a member. */
 static void fprintf_key(FILE *fp, const char *header, int depth, bool comma)
@@ -133,7 +132,7 @@ static void hists__fprintf_json(struct hists *hists, int depth, FILE *fp)
 	output_json_key_format(fp, true, depth, "period", "%" PRIu64, hists->stats.total_period);
 	if (hists->window_group) {
 		output_json_key_format(fp, true, depth, "windows", "{");
-		window_group__fprintf_json(hists->window_group, depth + 1, fp);
+		hists__fprintf_windows_json(hists, depth + 1, fp);
 		output_json_format(fp, false, depth, "}");
 	}
 	if (symbol_conf.use_callchain) {

@@ -32,7 +32,7 @@
 enum window_column {
 	/* Below: the index of a metric. */
 	COLUMN_WINDOWS = -1,
-	COLUMN_COVERAGE = -2,
+	COLUMN_LEFT = -2,
 	COLUMN_TIME = -3,
 };
 
@@ -72,64 +72,93 @@ static unsigned int hists__nr_counts(const struct hists *hists)
 	return hists->window_group ? hists->window_group->nr_counts : 1;
 }
 
+/* Kish's: of samples with different periods, how many equal ones would tell as much. */
+static double hists__effective_nr(const struct hists *hists)
+{
+	return hists->sum_period2 ? hists->sum_period * hists->sum_period / hists->sum_period2 : 0;
+}
+
 /* Look up what the samples of other events of the group say of the entry. */
-static bool __hist_entry__samples(struct hist_entry *he, bool children,
-				  struct window_samples *samples)
+static void hist_entry__samples(struct hist_entry *he, bool children,
+				struct window_samples *samples)
 {
 	const struct window_group *group = he->hists->window_group;
-	bool found = false;
 
-	if (!group || !window_group__samples(group))
-		return false;
 	memset(samples, 0, group->nr_counts * sizeof(*samples));
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
-		struct hist_entry *same = hists ? hists__find_same(hists, he) : NULL;
-		struct he_stat *stat;
+		struct hist_entry *same;
 
-		if (!same || !hists->stats.total_period)
+		if (!hists || !hists->stats.total_period)
 			continue;
-		stat = children ? same->stat_acc : &same->stat;
-		samples[i].share = (double)stat->period / hists->stats.total_period;
-		/* Kish's effective number, of which the entry has its share. */
-		samples[i].nr = samples[i].share *
-				hists->sum_period * hists->sum_period / hists->sum_period2;
-		found = true;
+		samples[i].all = hists__effective_nr(hists);
+		same = hists__find_same(hists, he);
+		if (same) {
+			samples[i].share = (double)(children ? same->stat_acc : &same->stat)->period /
+					   hists->stats.total_period;
+		}
 	}
-	return found;
 }
 
-static bool hist_entry__samples(struct hist_entry *he, struct window_samples *samples)
+/* Compare the windows and samples of all entries, once. */
+static int hists__calibrate_windows(struct hists *hists)
 {
-	return __hist_entry__samples(he, symbol_conf.cumulate_callchain, samples);
+	struct rb_root_cached *root = hists__has(hists, need_collapse) ?
+				      &hists->entries_collapsed : hists->entries_in;
+	struct window_group *group = hists->window_group;
+	struct window_samples *samples = NULL;
+	struct window_entry *entries = NULL;
+	unsigned int nr = 0, max = 0;
+
+	if (group->calibrated)
+		return 0;
+	for (struct rb_node *node = rb_first_cached(root); node; node = rb_next(node))
+		max++;
+	entries = calloc(max + 1, sizeof(*entries));
+	samples = calloc((size_t)(max + 1) * group->nr_counts, sizeof(*samples));
+	for (struct rb_node *node = rb_first_cached(root); node && entries && samples;
+	     node = rb_next(node)) {
+		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node_in);
+
+		if (!he->windows)
+			continue;
+		entries[nr].stats = &he->windows[0];
+		entries[nr].samples = samples + nr * group->nr_counts;
+		hist_entry__samples(he, /*children=*/false, samples + nr * group->nr_counts);
+		nr++;
+	}
+	if (entries && samples)
+		window_group__calibrate(group, entries, nr);
+	free(samples);
+	free(entries);
+	return group->calibrated ? 0 : -ENOMEM;
 }
 
-static enum window_quality __hist_entry__best_estimate(struct hist_entry *he, bool children,
-						       unsigned int metric,
-						       struct window_estimate *estimate)
+static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
+						  unsigned int metric,
+						  struct window_estimate *estimate)
 {
 	const struct window_group *group = he->hists->window_group;
 	struct window_samples samples[hists__nr_counts(he->hists)];
-	bool found;
+	struct window_entry entry = { .samples = samples };
 
-	if (!he->windows || !group || metric >= group->nr_metrics)
+	if (!he->windows || !group || metric >= group->nr_metrics ||
+	    hists__calibrate_windows(he->hists))
 		return WINDOW_ESTIMATE_NONE;
-	found = __hist_entry__samples(he, children, samples);
-	return window_stats__best_estimate(&he->windows[children], group, metric,
-					   found ? samples : NULL, estimate);
+	hist_entry__samples(he, children, samples);
+	entry.stats = &he->windows[children];
+	return window_stats__estimate(&entry, group, metric, estimate);
 }
 
-static enum window_quality hist_entry__best_estimate(struct hist_entry *he, unsigned int metric,
-						     struct window_estimate *estimate)
+static enum window_quality hist_entry__estimate(struct hist_entry *he, unsigned int metric,
+						struct window_estimate *estimate)
 {
-	return __hist_entry__best_estimate(he, symbol_conf.cumulate_callchain, metric, estimate);
+	return __hist_entry__estimate(he, symbol_conf.cumulate_callchain, metric, estimate);
 }
 
 static const char * const estimate_marks[] = {
 	[WINDOW_ESTIMATE_GOOD]		= "",
 	[WINDOW_ESTIMATE_POOR]		= "?",
-	[WINDOW_ESTIMATE_SAMPLED]	= "*",
-	[WINDOW_ESTIMATE_CONTRADICTED]	= "!",
 };
 
 static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
@@ -139,8 +168,8 @@ static const char *hpp_window__header(const struct hpp_window *hw, const struct 
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
 		return "Windows";
-	case COLUMN_COVERAGE:
-		return "Coverage";
+	case COLUMN_LEFT:
+		return "%DIS";
 	case COLUMN_TIME:
 		return "%CY";
 	default:
@@ -171,22 +200,32 @@ static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, header);
 }
 
-/*
- * Print a value, a mark if it is not to be trusted, and its interval. Fields that are
- * separated are for programs, which want digits.
- */
 /* A sum of rounding errors has any sign. */
 static double without_minus(double value)
 {
 	return fabs(value) < 0.005 ? 0 : value;
 }
 
+/* Digits that are chance are not printed. */
+static int estimate__decimals(const struct window_estimate *estimate)
+{
+	double half = (estimate->high - estimate->low) / 2;
+
+	if (!isfinite(half) || half >= 5)
+		return 0;
+	return half >= 0.5 ? 1 : 2;
+}
+
+/*
+ * Print a value, a mark if its interval is wide, and the interval. Fields that are separated
+ * are for programs, which want digits.
+ */
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
 			    enum window_quality quality, bool ci)
 {
 	const char *sep = symbol_conf.field_sep;
 	const char *mark = quality == WINDOW_ESTIMATE_GOOD && !sep ? " " : estimate_marks[quality];
-	int ret;
+	int decimals = estimate__decimals(estimate), ret;
 
 	if (sep) {
 		ret = scnprintf(buf, size, "%.6g%s", estimate->value, mark);
@@ -196,70 +235,80 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 		}
 		return ret;
 	}
-	ret = scnprintf(buf, size, "%.2f%s", without_minus(estimate->value), mark);
+	ret = scnprintf(buf, size, "%.*f%s", decimals, without_minus(estimate->value), mark);
 	if (ci) {
-		ret += scnprintf(buf + ret, size - ret, " [%.2f, %.2f]",
-				 without_minus(estimate->low), without_minus(estimate->high));
+		ret += scnprintf(buf + ret, size - ret, " [%.*f, %.*f]", decimals,
+				 without_minus(estimate->low), decimals,
+				 without_minus(estimate->high));
 	}
 	return ret;
 }
 
-static int hpp_window__print(const struct hpp_window *hw, const struct hists *hists,
-			     const struct window_stats *stats, bool exact,
-			     const struct window_samples *samples, bool ci, char *buf,
-			     size_t size)
+static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he, bool ci,
+			     char *buf, size_t size)
 {
-	const struct window_group *group = hists->window_group;
+	const struct window_stats *stats = hist_entry__shown_windows(he);
+	const struct window_group *group = he->hists->window_group;
 	enum window_quality quality = WINDOW_ESTIMATE_NONE;
 	struct window_estimate estimate;
 
-	buf[0] = '\0';
 	if (!group || !stats)
 		return scnprintf(buf, size, "-");
 
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
-		return scnprintf(buf, size, "%" PRIu64, stats->nr_kept);
-	case COLUMN_COVERAGE:
-		return scnprintf(buf, size, symbol_conf.field_sep ? "%.4f" : "%.2f",
-				 window_stats__coverage(stats));
+		return scnprintf(buf, size, "%" PRIu64, stats->nr_used);
+	case COLUMN_LEFT:
+		return scnprintf(buf, size, "%.0f", window_stats__left(stats));
 	case COLUMN_TIME:
 		if (window_stats__time(stats, group, &estimate))
 			quality = WINDOW_ESTIMATE_GOOD;
 		break;
 	default:
-		if (!hpp_window__metric(hw, hists))
-			return scnprintf(buf, size, "-");
-		if (samples || (ci && stats->nr_kept && !exact)) {
-			quality = window_stats__best_estimate(stats, group, hw->column, samples,
-							      &estimate);
-		} else if (window_stats__value(stats, group, hw->column, &estimate.value)) {
-			quality = exact || window_stats__is_good(stats, group) ?
-				  WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
-			estimate.low = estimate.value;
-			estimate.high = estimate.value;
-		}
+		quality = hist_entry__estimate(he, hw->column, &estimate);
 		break;
 	}
-	/* What others leave of a total may be less than their error, and no ratio of that. */
-	if (quality == WINDOW_ESTIMATE_NONE ||
-	    (quality == WINDOW_ESTIMATE_POOR && !stats->nr_kept &&
-	     (estimate.value <= 0 ||
-	      group->metrics[hw->column].kind == WINDOW_METRIC_EXPR)))
+	if (quality == WINDOW_ESTIMATE_NONE)
 		return scnprintf(buf, size, "-");
 	return snprint_estimate(buf, size, &estimate, quality, ci);
+}
+
+/* Print a value of all entries: the counters tell metrics without an error. */
+static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hists, bool ci,
+				   char *buf, size_t size)
+{
+	const struct window_group *group = hists->window_group;
+	struct window_estimate estimate = { .value = 100, .low = 100, .high = 100 };
+
+	switch (hw->column) {
+	case COLUMN_WINDOWS:
+		return scnprintf(buf, size, "%" PRIu64, group->all.nr_used);
+	case COLUMN_LEFT:
+		return scnprintf(buf, size, "%.0f", window_stats__left(&group->all));
+	case COLUMN_TIME:
+		break;
+	default:
+		estimate.value = NAN;
+		if (hpp_window__metric(hw, hists) && hpp_window__metric(hw, hists)->available) {
+			estimate.value = window_metric__compute(hpp_window__metric(hw, hists),
+								group, group->totals);
+		}
+		if (!isfinite(estimate.value))
+			return scnprintf(buf, size, "-");
+		estimate.low = estimate.value;
+		estimate.high = estimate.value;
+		break;
+	}
+	return snprint_estimate(buf, size, &estimate, WINDOW_ESTIMATE_GOOD, ci);
 }
 
 static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 			     struct hist_entry *he)
 {
 	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, he->hists);
-	struct window_samples samples[hists__nr_counts(he->hists)];
 	char buf[128];
 
-	hpp_window__print(hpp_window(fmt), he->hists, hist_entry__shown_windows(he),
-			  /*exact=*/false, hist_entry__samples(he, samples) ? samples : NULL,
-			  symbol_conf.show_window_ci, buf, sizeof(buf));
+	hpp_window__print(hpp_window(fmt), he, symbol_conf.show_window_ci, buf, sizeof(buf));
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
 }
 
@@ -273,18 +322,15 @@ static double hist_entry__window_value(struct hist_entry *he, const struct hpp_w
 		return -INFINITY;
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
-		return stats->nr_kept;
-	case COLUMN_COVERAGE:
-		return window_stats__coverage(stats);
+		return stats->nr_used;
+	case COLUMN_LEFT:
+		return window_stats__left(stats);
 	case COLUMN_TIME:
 		return stats->weight;
 	default:
 		if (!hpp_window__metric(hw, he->hists))
 			return -INFINITY;
-		/* The value alone is cheaper. */
-		if (window_group__samples(group) ?
-		    hist_entry__best_estimate(he, hw->column, &estimate) == WINDOW_ESTIMATE_NONE :
-		    !window_stats__value(stats, group, hw->column, &estimate.value))
+		if (hist_entry__estimate(he, hw->column, &estimate) == WINDOW_ESTIMATE_NONE)
 			return -INFINITY;
 		return estimate.value;
 	}
@@ -411,13 +457,13 @@ int perf_hpp__find_window_metric(const char *name)
  */
 bool perf_hpp__is_window_column(const char *name)
 {
-	return !strcmp(name, "windows") || !strcmp(name, "coverage") ||
+	return !strcmp(name, "windows") || !strcmp(name, "left") ||
 	       !strcmp(name, "time-share") || (strstarts(name, "metric:") && name[7]);
 }
 
 /**
  * perf_hpp__new_window_column - Make a column of windows.
- * @name: "windows", "coverage", "time-share" or "metric:" and the name of a metric.
+ * @name: "windows", "left", "time-share" or "metric:" and the name of a metric.
  * @level: Of the hierarchy.
  *
  * Return: The column, or NULL if @name is none, or an error pointer.
@@ -431,8 +477,8 @@ struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name, int level)
 		return NULL;
 	if (!strcmp(name, "windows"))
 		column = COLUMN_WINDOWS;
-	else if (!strcmp(name, "coverage"))
-		column = COLUMN_COVERAGE;
+	else if (!strcmp(name, "left"))
+		column = COLUMN_LEFT;
 	else if (!strcmp(name, "time-share"))
 		column = COLUMN_TIME;
 	else
@@ -479,7 +525,7 @@ int perf_hpp__add_window_columns(const char *metrics)
 	}
 	free(names);
 	return ret ?: perf_hpp__add_window_column("windows") ?:
-		      perf_hpp__add_window_column("coverage");
+		      perf_hpp__add_window_column("left");
 }
 
 static int64_t window_key__cmp(struct perf_hpp_fmt *fmt __maybe_unused,
@@ -531,11 +577,6 @@ int hists__init_windows(struct hists *hists)
 	if (!hists->window_group)
 		return -ENOMEM;
 
-	if (symbol_conf.exclusive_window && hists->window_group->returns < 0) {
-		ui__error("The group of '%s' has no event that counts returns from functions, which '--attribution exclusive' needs.\n",
-			  evsel__name(hists_to_evsel(hists)));
-		return -EINVAL;
-	}
 	for (unsigned int i = 0; i < nr_metric_names; i++) {
 		ret = window_group__add_metric(hists->window_group, metric_names[i]);
 		if (ret == -ENOENT) {
@@ -610,7 +651,7 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
 				      size_t size)
 {
 	struct window_estimate estimate;
-	enum window_quality quality = hist_entry__best_estimate(he, metric, &estimate);
+	enum window_quality quality = hist_entry__estimate(he, metric, &estimate);
 
 	if (quality == WINDOW_ESTIMATE_NONE)
 		return scnprintf(buf, size, "-");
@@ -624,17 +665,16 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
  * @metric: Index of the metric.
  * @z: By how many standard errors that of @pair is larger.
  *
- * Return: False if one of them is not known, or not to be trusted.
+ * Return: False if one of them is not known.
  */
 bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 				 unsigned int metric, double *z)
 {
 	struct window_estimate a, b;
-	enum window_quality quality_a = hist_entry__best_estimate(he, metric, &a);
-	enum window_quality quality_b = hist_entry__best_estimate(pair, metric, &b);
+	enum window_quality quality_a = hist_entry__estimate(he, metric, &a);
+	enum window_quality quality_b = hist_entry__estimate(pair, metric, &b);
 
-	if (quality_a == WINDOW_ESTIMATE_NONE || quality_a == WINDOW_ESTIMATE_POOR ||
-	    quality_b == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_POOR)
+	if (quality_a == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_NONE)
 		return false;
 	*z = window_estimate__z(&a, &b);
 	return true;
@@ -647,6 +687,42 @@ static void fprintf_number(FILE *fp, const char *name, double value)
 		fprintf(fp, ", \"%s\": %.17g", name, value);
 	else
 		fprintf(fp, ", \"%s\": null", name);
+}
+
+/* Write for each event of the group what its samples, if any, are in all, or in an entry. */
+static void fprintf_samples(const struct window_group *group, struct hist_entry *he,
+			    bool children, int depth, FILE *fp)
+{
+	output_json_key_format(fp, true, depth, "samples", "[");
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
+		struct hist_entry *same = hists && he ? hists__find_same(hists, he) : NULL;
+
+		fputs(i ? ", " : "", fp);
+		if (!hists) {
+			fputs("null", fp);
+		} else if (he) {
+			fprintf(fp, "%" PRIu64,
+				!same ? 0 : (children ? same->stat_acc : &same->stat)->period);
+		} else {
+			fprintf(fp, "{\"weight\": %" PRIu64 ", \"effective\": %.17g}",
+				hists->stats.total_period, hists__effective_nr(hists));
+		}
+	}
+	fputc(']', fp);
+}
+
+/**
+ * hists__fprintf_windows_json - Write what the windows of entries have in common.
+ * @hists: Of the event that samples.
+ * @depth: Of the members of an object.
+ * @fp: Where to write.
+ */
+void hists__fprintf_windows_json(struct hists *hists, int depth, FILE *fp)
+{
+	hists__calibrate_windows(hists);
+	window_group__fprintf_json(hists->window_group, depth, fp);
+	fprintf_samples(hists->window_group, NULL, /*children=*/false, depth, fp);
 }
 
 /**
@@ -666,13 +742,14 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 
 	output_json_key_format(fp, true, depth, "windows", "{");
 	window_stats__fprintf_json(&he->windows[children], group, depth + 1, fp);
+	fprintf_samples(group, he, children, depth + 1, fp);
 	output_json_format(fp, false, depth, "}");
 
 	output_json_key_format(fp, true, depth, "metrics", "{");
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		struct window_estimate estimate;
-		enum window_quality quality = __hist_entry__best_estimate(he, children, i,
-									  &estimate);
+		enum window_quality quality = __hist_entry__estimate(he, children, i,
+								      &estimate);
 
 		if (quality == WINDOW_ESTIMATE_NONE)
 			continue;
@@ -686,45 +763,6 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 		fputc('}', fp);
 	}
 	output_json_format(fp, false, depth, "}");
-}
-
-static size_t hists__fprintf_row(struct hists *hists, const struct window_stats *stats,
-				 bool exact, const char *name, FILE *fp)
-{
-	const char *sep = symbol_conf.field_sep;
-	struct perf_hpp_fmt *fmt;
-	bool first = true;
-	size_t ret = 0;
-	char bf[1024], value[128];
-	struct perf_hpp hpp = { .buf = bf, .size = sizeof(bf) };
-
-	ret += fprintf(fp, "# ");
-	hists__for_each_format(hists, fmt) {
-		int width;
-
-		if (perf_hpp__should_skip(fmt, hists))
-			continue;
-
-		width = sep ? 0 : fmt->width(fmt, &hpp, hists);
-		value[0] = '\0';
-		if (perf_hpp__is_window_entry(fmt)) {
-			hpp_window__print(hpp_window(fmt), hists, stats, exact,
-					  /*samples=*/NULL, symbol_conf.show_window_ci, value,
-					  sizeof(value));
-		} else if (perf_hpp__is_sort_entry(fmt)) {
-			/* In a hierarchy, they are one column. */
-			if (symbol_conf.report_hierarchy && !*name)
-				continue;
-			/* The name stands in the first column of names. */
-			ret += fprintf(fp, "%s%-*s", first ? "" : sep ?: "  ", width, name);
-			name = "";
-			first = false;
-			continue;
-		}
-		ret += fprintf(fp, "%s%*s", first ? "" : sep ?: "  ", width, value);
-		first = false;
-	}
-	return ret + fprintf(fp, "\n");
 }
 
 /* Print what became of windows, without the end of the line. */
@@ -741,23 +779,24 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 		{ WINDOW_BACKWARDS,	"with counts that go backwards" },
 		{ WINDOW_SPLIT,		"split" },
 		{ WINDOW_MULTIPLEXED,	"multiplexed" },
-		{ WINDOW_CALLED,	"with calls" },
 	};
 	size_t ret = 0;
 
 	ret += fprintf(fp, "Windows: %" PRIu64, stats->nr_windows);
 	if (group->length)
 		ret += fprintf(fp, " of %.0f", group->length);
-	ret += fprintf(fp, ", used: %" PRIu64 " (%.1f %%)", stats->nr_kept,
-		       100 * window_stats__coverage(stats));
+	ret += fprintf(fp, ", used: %" PRIu64 " (%.1f %%)", stats->nr_used,
+		       stats->nr_windows ? 100. * stats->nr_used / stats->nr_windows : 0);
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
 		u64 nr = stats->problems[ilog2(problems[i].problem)];
 
 		if (nr)
 			ret += fprintf(fp, ", %" PRIu64 " %s", nr, problems[i].text);
 	}
-	if (symbol_conf.any_window)
-		ret += fprintf(fp, ", wherever they end");
+	if (fabs(group->costs[group->sampler_index]) >= 0.5) {
+		ret += fprintf(fp, ". Without the %.0f that an interrupt adds",
+			       group->costs[group->sampler_index]);
+	}
 	return ret;
 }
 
@@ -778,79 +817,12 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 	       fprintf(fp, "\n#\n");
 }
 
-/* Tell how many values of the table are from samples because the windows are wrong. */
-static unsigned int hists__nr_contradicted(struct hists *hists)
-{
-	struct window_estimate estimate;
-	struct perf_hpp_fmt *fmt;
-	unsigned int nr = 0;
-
-	if (!window_group__samples(hists->window_group))
-		return 0;
-	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
-		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
-
-		hists__for_each_format(hists, fmt) {
-			nr += perf_hpp__is_window_entry(fmt) && hpp_window(fmt)->column >= 0 &&
-			      hist_entry__best_estimate(he, hpp_window(fmt)->column, &estimate) ==
-			      WINDOW_ESTIMATE_CONTRADICTED;
-		}
-	}
-	return nr;
-}
-
-/* Estimates of what the entries counted, and what is left of the totals. */
-static void hists__not_covered(struct hists *hists, struct window_stats *rest, double *counts)
-{
-	const struct window_group *group = hists->window_group;
-
-	memcpy(counts, group->totals, group->nr_counts * sizeof(*counts));
-	memset(rest, 0, sizeof(*rest));
-	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
-		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
-
-		if (!he->windows || !he->windows->nr_rounds)
-			continue;
-		if (!he->windows->nr_kept) {
-			rest->nr_rounds += he->windows->nr_rounds;
-			rest->weight += he->windows->weight;
-			rest->nr_windows += he->windows->nr_windows;
-		} else {
-			window_stats__subtract(he->windows, group, counts);
-		}
-	}
-}
-
-/* The sums of a row after those of the entries, false if there is none. */
-static bool hists__rest(struct hists *hists, struct window_stats *rest)
-{
-	const struct window_group *group = hists->window_group;
-	double *counts = calloc(group->nr_counts, sizeof(*counts));
-	bool ret = false;
-
-	if (counts) {
-		hists__not_covered(hists, rest, counts);
-		ret = rest->nr_rounds && !window_stats__set_counts(rest, group, counts);
-	}
-	free(counts);
-	return ret;
-}
-
-static bool hists__total(struct hists *hists, struct window_stats *total)
-{
-	const struct window_group *group = hists->window_group;
-
-	*total = group->all;
-	total->sums = NULL;
-	return !window_stats__set_counts(total, group, group->totals);
-}
-
 /**
  * hist_entry__fprintf_windows - Print the statistics of the windows of an entry.
  * @he: The entry.
  * @fp: Where to print.
  *
- * Also prints the metrics of all entries, and of those that windows do not cover.
+ * Also prints the metrics of all entries.
  *
  * Return: The number of characters, 0 if the entry has no windows.
  */
@@ -858,9 +830,6 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 {
 	const struct window_group *group = he->hists->window_group;
 	const struct window_stats *stats = hist_entry__shown_windows(he);
-	struct window_samples samples[hists__nr_counts(he->hists)];
-	bool sampled = hist_entry__samples(he, samples), has_rest, has_total;
-	struct window_stats rest, total;
 	char value[128];
 	size_t ret = 0;
 
@@ -868,63 +837,63 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 		return 0;
 
 	ret += window_stats__fprintf(stats, group, fp);
-	ret += fprintf(fp, "\n\n%-24s %30s %14s %10s\n", "", "entry, interval of 95 %",
-		       "not covered", "total");
-	has_rest = hists__rest(he->hists, &rest);
-	has_total = hists__total(he->hists, &total);
+	ret += fprintf(fp, "\n\n%-24s %30s %10s\n", "", "entry, interval of 95 %", "total");
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		const struct hpp_window hw = { .column = i };
 
 		if (!group->metrics[i].available)
 			continue;
-		hpp_window__print(&hw, he->hists, stats, /*exact=*/false,
-				  sampled ? samples : NULL, /*ci=*/true, value, sizeof(value));
+		hpp_window__print(&hw, he, /*ci=*/true, value, sizeof(value));
 		ret += fprintf(fp, "%-24s %30s", group->metrics[i].header, value);
-		hpp_window__print(&hw, he->hists, has_rest ? &rest : NULL, /*exact=*/false,
-				  /*samples=*/NULL, /*ci=*/false, value, sizeof(value));
-		ret += fprintf(fp, " %14s", value);
-		hpp_window__print(&hw, he->hists, has_total ? &total : NULL, /*exact=*/true,
-				  /*samples=*/NULL, /*ci=*/false, value, sizeof(value));
+		hpp_window__print_total(&hw, he->hists, /*ci=*/false, value, sizeof(value));
 		ret += fprintf(fp, " %10s\n", value);
 	}
-	if (has_rest)
-		window_stats__exit(&rest);
-	if (has_total)
-		window_stats__exit(&total);
 	return ret;
 }
 
 /**
- * hists__fprintf_window_totals - Print the rows after those of the entries.
+ * hists__fprintf_window_totals - Print the row after those of the entries.
  * @hists: Of the event that samples.
  * @fp: Where to print.
- *
- * The row "[not covered]" is of the entries that have no window that is used: what the
- * others leave of the totals, which the counters tell without an error.
  *
  * Return: The number of characters.
  */
 size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 {
-	struct window_stats stats;
+	const char *sep = symbol_conf.field_sep, *name = "[total]";
+	struct perf_hpp_fmt *fmt;
+	bool first = true;
 	size_t ret = 0;
-	unsigned int nr;
+	char bf[1024], value[128];
+	struct perf_hpp hpp = { .buf = bf, .size = sizeof(bf) };
 
 	if (!hists->window_group)
 		return 0;
 
-	if (hists__rest(hists, &stats)) {
-		ret += hists__fprintf_row(hists, &stats, /*exact=*/false, "[not covered]", fp);
-		window_stats__exit(&stats);
+	ret += fprintf(fp, "# ");
+	hists__for_each_format(hists, fmt) {
+		int width;
+
+		if (perf_hpp__should_skip(fmt, hists))
+			continue;
+
+		width = sep ? 0 : fmt->width(fmt, &hpp, hists);
+		value[0] = '\0';
+		if (perf_hpp__is_window_entry(fmt)) {
+			hpp_window__print_total(hpp_window(fmt), hists,
+						symbol_conf.show_window_ci, value, sizeof(value));
+		} else if (perf_hpp__is_sort_entry(fmt)) {
+			/* In a hierarchy, they are one column. */
+			if (symbol_conf.report_hierarchy && !*name)
+				continue;
+			/* The name stands in the first column of names. */
+			ret += fprintf(fp, "%s%-*s", first ? "" : sep ?: "  ", width, name);
+			name = "";
+			first = false;
+			continue;
+		}
+		ret += fprintf(fp, "%s%*s", first ? "" : sep ?: "  ", width, value);
+		first = false;
 	}
-	if (hists__total(hists, &stats)) {
-		ret += hists__fprintf_row(hists, &stats, /*exact=*/true, "[total]", fp);
-		window_stats__exit(&stats);
-	}
-	nr = hists__nr_contradicted(hists);
-	if (nr && !symbol_conf.field_sep) {
-		ret += fprintf(fp, "#\n# %u values with '!': the windows differ from all samples\n",
-			       nr);
-	}
-	return ret;
+	return ret + fprintf(fp, "\n");
 }

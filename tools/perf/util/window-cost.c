@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <internal/xyarray.h>
@@ -26,11 +27,11 @@
 #include "window.h"
 #include "window-record.h"
 
-#define PERIOD		100000
+#define PERIOD		20000
 #define WINDOW		1000
 /* Half of what the loop below has if an instruction takes a cycle. */
 #define MIN_WINDOWS	60
-#define ITERATIONS	3000000
+#define ITERATIONS	600000
 /* For four times as many samples. */
 #define MMAP_PAGES	16
 
@@ -131,23 +132,25 @@ static bool costs__get(const struct costs *costs, double *cost)
 
 /**
  * window_cost__measure - Measure what the interrupts add to a window.
- * @kernel: The windows include the kernel.
  * @cost: In cycles, with several core PMUs the most of those that this ran on. It can be
  *	somewhat less than zero.
+ * @hz: Set to the number of cycles in a second.
  *
  * Return: 0, -ENODATA if it cannot be told, or an error of what was needed, as
  * perf_event_open(2) says.
  */
-int window_cost__measure(bool kernel, double *cost)
+int window_cost__measure(double *cost, double *hz)
 {
 	struct costs *costs = NULL;
 	struct evlist *evlist;
+	struct timespec begin, end;
+	double cycles = 0, seconds;
 	char events[128];
 	bool found = false;
 	int ret;
 
-	scnprintf(events, sizeof(events), "{cycles/period=%d,alt-period=%d/,instructions}:%sS",
-		  PERIOD, WINDOW, kernel ? "" : "u");
+	scnprintf(events, sizeof(events), "{cycles/period=%d,alt-period=%d/,instructions}:uS",
+		  PERIOD, WINDOW);
 	ret = window_record__open(events, &evlist);
 	if (ret)
 		goto out;
@@ -156,14 +159,17 @@ int window_cost__measure(bool kernel, double *cost)
 	if (ret)
 		goto out;
 
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	evlist__enable(evlist);
 	spin();
 	evlist__disable(evlist);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 
 	ret = read_samples(evlist, costs);
 	for (int i = 0; !ret && i < evlist__nr_entries(evlist); i++) {
 		double value;
 
+		cycles += costs[i].longs.cycles + costs[i].windows.cycles;
 		if (costs__get(&costs[i], &value)) {
 			*cost = found ? max(*cost, value) : value;
 			found = true;
@@ -171,7 +177,10 @@ int window_cost__measure(bool kernel, double *cost)
 	}
 	if (!ret && !found)
 		ret = -ENODATA;
-	pr_debug("interrupts add %.1f cycles to a window\n", found ? *cost : 0);
+	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) * 1e-9;
+	*hz = cycles / seconds;
+	pr_debug("interrupts add %.1f cycles to a window, there are %.0f in a second\n",
+		 found ? *cost : 0, *hz);
 out:
 	free(costs);
 	evlist__put(evlist);

@@ -2,8 +2,6 @@
 #ifndef __PERF_WINDOW_COST_H
 #define __PERF_WINDOW_COST_H
 
-#include <stdbool.h>
-
-int window_cost__measure(bool kernel, double *cost);
+int window_cost__measure(double *cost, double *hz);
 
 #endif /* __PERF_WINDOW_COST_H */

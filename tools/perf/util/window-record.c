@@ -99,18 +99,49 @@ static bool needs_slots(const struct window_record *rec, const char *event)
 	return pmu && perf_pmu__have_event(pmu, "slots");
 }
 
-/* Append an event to a group. That of a PMU has the name of it, unless the user gave it. */
-static int add_event(const struct window_record *rec, const char *event, struct strbuf *events)
+/* Append an event, with the name of its PMU unless the user gave one, and with terms. */
+static int add_name(const struct window_record *rec, const char *event, const char *terms,
+		    struct strbuf *events)
 {
-	const char *terms = !strcmp(event, "instructions") ? rec->insn_terms : NULL;
+	size_t len = strlen(event);
 
-	if (rec->pmu && !strchr(event, '/')) {
-		return strbuf_addf(events, ",%s/%s%s%s/", rec->pmu, event, terms ? "," : "",
+	if (strchr(event, '/')) {
+		/* What is behind the last one are modifiers. */
+		if (!terms || event[len - 1] != '/')
+			return strbuf_addstr(events, event);
+		return strbuf_addf(events, "%.*s,%s/", (int)len - 1, event, terms);
+	}
+	if (rec->pmu) {
+		return strbuf_addf(events, "%s/%s%s%s/", rec->pmu, event, terms ? "," : "",
 				   terms ?: "");
 	}
-	if (terms)
-		return strbuf_addf(events, ",%s/%s/", event, terms);
-	return strbuf_addf(events, ",%s", event);
+	return terms ? strbuf_addf(events, "%s/%s/", event, terms) : strbuf_addstr(events, event);
+}
+
+/* Append an event to a group, one that samples if it can. */
+static int add_event(const struct window_record *rec, const char *event, struct strbuf *events)
+{
+	bool insns = window_event__has_name(event, "instructions", /*with_terms=*/true);
+	const char *terms = insns ? rec->insn_terms : rec->terms;
+	struct strbuf name = STRBUF_INIT;
+	int ret = 0;
+
+	if (terms && !strchr(event, ':')) {
+		ret = add_name(rec, event, terms, &name);
+		/* Precise, if possible. */
+		ret = ret ?: strbuf_addch(&name, 'P');
+		if (!ret && window_record__can_open(name.buf))
+			terms = NULL;
+	} else {
+		terms = NULL;
+	}
+	if (!terms) {
+		strbuf_setlen(&name, 0);
+		ret = ret ?: add_name(rec, event, NULL, &name);
+	}
+	ret = ret ?: strbuf_addf(events, ",%s", name.buf);
+	strbuf_release(&name);
+	return ret;
 }
 
 /* As strsep(), but the terms of an event have commas too. */
@@ -144,8 +175,6 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 	int ret = list ? 0 : -ENOMEM;
 	bool slots = false;
 
-	if (rec->member)
-		ret = ret ?: add_event(rec, rec->member, &others);
 	while (!ret && (event = next_event(&pos))) {
 		slots |= needs_slots(rec, event);
 		if (!is_slots(event))
@@ -156,7 +185,9 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 		ret = ret ?: strbuf_addf(events, "%s/slots/,", rec->pmu);
 	else if (slots)
 		ret = ret ?: strbuf_addstr(events, "slots,");
-	ret = ret ?: strbuf_addf(events, "%s%s}%s", rec->sampler, others.buf, rec->modifiers);
+	ret = ret ?: strbuf_addf(events, "%s%s}%s",
+				 slots && rec->slots_sampler ? rec->slots_sampler : rec->sampler,
+				 others.buf, rec->modifiers);
 	/* The parser would put all of TopDown into one group. */
 	if (slots)
 		ret = ret ?: strbuf_addstr(events, *rec->modifiers ? "X" : ":X");

@@ -9,15 +9,17 @@ struct strbuf;
  * struct window_record - What the groups of events of a recording have in common.
  * @pmu: Of all events, or NULL if they are those of each core PMU.
  * @sampler: The event that samples, with its terms, or several, separated by commas.
- * @member: Another event of each group, or NULL.
- * @insn_terms: Terms of "instructions", if these sample as well, or NULL.
+ * @slots_sampler: The same for groups with TopDown metrics, or NULL.
+ * @insn_terms: Terms of "instructions", to sample them, or NULL.
+ * @terms: Terms of other events, to sample those that can, or NULL.
  * @modifiers: Of each group.
  */
 struct window_record {
 	const char	*pmu;
 	const char	*sampler;
-	const char	*member;
+	const char	*slots_sampler;
 	const char	*insn_terms;
+	const char	*terms;
 	const char	*modifiers;
 };
 

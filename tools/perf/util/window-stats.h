@@ -9,24 +9,10 @@
 #include "window.h"
 
 struct evsel;
+struct hist_entry;
 struct expr_parse_ctx;
 struct strbuf;
 struct window_refs;
-
-/* The rounds are dealt to so many groups, to estimate the error without each in turn. */
-#define WINDOW_GROUPS		32
-
-/* An entry with less is marked: its windows may not be like the rest of its time. */
-#define WINDOW_MIN_COVERAGE	0.8
-#define WINDOW_MIN_KEPT		10
-/*
- * The same if its counts may differ as much, as a logarithm, when the windows that left it
- * are added, and these are not few.
- */
-#define WINDOW_MAX_DIFFERENCE	0.1
-#define WINDOW_MIN_LEFT		5
-/* The ends of shorter windows are too near to each other for a slope. */
-#define WINDOW_MIN_SLOPE	1000
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
@@ -34,17 +20,17 @@ struct window_refs;
  * @weight: Sum of their weights: of all the sampling event counts, what is the entry's.
  * @weight2: Sum of the squares of their weights.
  * @nr_windows: Number of windows of these rounds.
- * @nr_kept: Number of those that are used.
+ * @nr_used: Number of those whose counts are used.
  * @problems: Number of windows with each enum window_problem.
- * @sums: What the used windows counted, in WINDOW_GROUPS rows, and those that are not used
- *	because they left the entry, in one more. Allocated for the first window.
+ * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
+ *	window.
  */
 struct window_stats {
 	u64	nr_rounds;
 	double	weight;
 	double	weight2;
 	u64	nr_windows;
-	u64	nr_kept;
+	u64	nr_used;
 	u64	problems[WINDOW_PROBLEMS];
 	double	*sums;
 };
@@ -71,7 +57,7 @@ enum window_metric_kind {
  * @refs: Other metrics in it.
  * @ctx: To compute it.
  * @nr_ids: Number of its events.
- * @ids: Their names in the expression.
+ * @ids: Their names in an expression.
  * @id_events: Their indices in the group.
  */
 struct window_metric {
@@ -95,13 +81,20 @@ struct window_metric {
  * @sampler: The event that samples.
  * @nr_counts: Number of events in the group.
  * @sampler_index: Index of @sampler in the group.
- * @returns: Index in the group of an event that counts returns from functions, or -ENOENT.
+ * @insns: Index in the group of the instructions, or -ENOENT.
  * @slots: Index in the group of the event whose fractions TopDown metrics are, or -ENOENT.
- * @slope: The lengths of windows differ so much that what an interrupt adds can be removed.
  * @length: Nominal length of a window, or 0.
- * @totals: What each event counted in the recording.
+ * @totals: What each event counted in the recording, of the sampling event without what
+ *	interrupts add.
+ * @costs: What the interrupts add to the counts of a window.
+ * @noise: Variance of the count of a window, if the rate of its entry is known.
+ * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
+ * @has_costs: @costs are known, and no longer in the statistics.
+ * @calibrated: @noise and @bias are known.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @fractions: For each event, if it is a fraction of @slots.
+ * @nr_pairs: Number of windows that ended in another entry, until costs are known.
+ * @pairs: These, in an array that has twice as many after each power of two.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -110,13 +103,19 @@ struct window_group {
 	struct evsel		*sampler;
 	unsigned int		nr_counts;
 	unsigned int		sampler_index;
-	int			returns;
+	int			insns;
 	int			slots;
-	bool			slope;
 	double			length;
 	double			*totals;
+	double			*costs;
+	double			*noise;
+	double			*bias;
+	bool			has_costs;
+	bool			calibrated;
 	struct evsel		**samplers;
 	bool			*fractions;
+	size_t			nr_pairs;
+	struct window_pair	*pairs;
 	struct window_stats	all;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;
@@ -137,74 +136,92 @@ struct window_estimate {
 /**
  * struct window_samples - What the samples of an event say of an entry.
  * @share: The entry's part of them, 0 to 1, weighted with their periods.
- * @nr: Number of samples, of those of one weight that would tell as much.
+ * @all: Number of samples of all entries, of those of one weight that would tell as much.
  */
 struct window_samples {
 	double	share;
-	double	nr;
+	double	all;
 };
 
 /**
- * enum window_quality - Where an estimate is from, and if it is to be trusted.
+ * struct window_entry - What is known of an entry.
+ * @stats: Its windows.
+ * @samples: For each event of the group what its samples say. That of the event with
+ *	windows is not used.
+ */
+struct window_entry {
+	const struct window_stats	*stats;
+	const struct window_samples	*samples;
+};
+
+/**
+ * enum window_quality - How precise an estimate is.
  * @WINDOW_ESTIMATE_NONE: There is no estimate.
- * @WINDOW_ESTIMATE_GOOD: From windows.
- * @WINDOW_ESTIMATE_POOR: From windows that are few, or not like the time of the entry.
- * @WINDOW_ESTIMATE_SAMPLED: From the samples of both events, as the windows are poor.
- * @WINDOW_ESTIMATE_CONTRADICTED: From the samples of both events, as they say something
- *	else than the windows.
+ * @WINDOW_ESTIMATE_GOOD: Its interval reaches at most a fifth up and down.
+ * @WINDOW_ESTIMATE_POOR: Its interval is wider.
  */
 enum window_quality {
 	WINDOW_ESTIMATE_NONE,
 	WINDOW_ESTIMATE_GOOD,
 	WINDOW_ESTIMATE_POOR,
-	WINDOW_ESTIMATE_SAMPLED,
-	WINDOW_ESTIMATE_CONTRADICTED,
+};
+
+/**
+ * struct window_pair - A window that ended in another entry than it began.
+ * @begin: The entry where it began.
+ * @end: That where it ended.
+ * @scale: What its round stands for, compared with others.
+ * @length: What the sampling event counted in it.
+ */
+struct window_pair {
+	struct hist_entry	*begin;
+	struct hist_entry	*end;
+	double			scale;
+	double			length;
 };
 
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
-void window_group__count(struct window_group *group, const struct window *window);
 bool window_event__has_name(const char *name, const char *event, bool with_terms);
-extern const char * const window_returns_events[];
+bool evsel__samples_for_windows(struct evsel *evsel);
 
 const char *window_metric__names(void);
 int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events);
 bool window_metric__is_builtin(const char *name);
 const char *window_metric__default_names(void);
 char *window_metric__expand_groups(const char *names);
+double window_metric__compute(const struct window_metric *metric,
+			      const struct window_group *group, const double *counts);
+
+void window_group__count(struct window_group *group, const struct window *window);
+int window_group__find_costs(struct window_group *group, const struct window_stats *stats[],
+			      unsigned int nr, double nr_interrupts);
+void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+			     unsigned int nr);
 
 void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
-			     const struct window *window, unsigned int problems,
-			     unsigned int jackknife, double scale);
+			     const struct window *window, unsigned int problems, bool used,
+			     double scale);
+void window_stats__subtract_costs(struct window_stats *stats, const struct window_group *group);
+void window_stats__find_others(struct window_stats *stats, const struct window_stats *end,
+			       const struct window_group *group, double length);
+void window_stats__subtract_others(struct window_stats *stats, const struct window_group *group);
 int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
 			const struct window_group *group);
 void window_stats__exit(struct window_stats *stats);
 
-void window_stats__subtract(const struct window_stats *stats, const struct window_group *group,
-			    double *counts);
-int window_stats__set_counts(struct window_stats *stats, const struct window_group *group,
-			     const double *counts);
-
-double window_stats__coverage(const struct window_stats *stats);
-bool window_stats__is_good(const struct window_stats *stats, const struct window_group *group);
-bool window_stats__value(const struct window_stats *stats, const struct window_group *group,
-			 unsigned int metric, double *value);
-bool window_stats__estimate(const struct window_stats *stats, const struct window_group *group,
-			    unsigned int metric, struct window_estimate *estimate);
-enum window_quality window_stats__best_estimate(const struct window_stats *stats,
-						const struct window_group *group,
-						unsigned int metric,
-						const struct window_samples *samples,
-						struct window_estimate *estimate);
+double window_stats__left(const struct window_stats *stats);
+enum window_quality window_stats__estimate(const struct window_entry *entry,
+					   const struct window_group *group,
+					   unsigned int metric,
+					   struct window_estimate *estimate);
 double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b);
-bool window_group__samples(const struct window_group *group);
-bool evsel__samples_for_windows(struct evsel *evsel);
+bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
+			struct window_estimate *estimate);
 void window_stats__fprintf_json(const struct window_stats *stats,
 				const struct window_group *group, int depth, FILE *fp);
 void window_group__fprintf_json(const struct window_group *group, int depth, FILE *fp);
-bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
-			struct window_estimate *estimate);
 
 #endif /* __PERF_WINDOW_STATS_H */

@@ -13,9 +13,9 @@ struct thread;
 struct window_round;
 
 /**
- * enum window_problem - Why the counts of a window are not used.
+ * enum window_problem - Why the counts of a window are not used, or may be of others.
  *
- * @WINDOW_LEFT: It ended in another place than it began, so its counts are those of
+ * @WINDOW_LEFT: It ended in another place than it began, so it may have counts of
  *	several functions. Set by the user of the tracker: only he knows what a place is.
  * @WINDOW_LOST: The kernel dropped samples of the event in the meantime.
  * @WINDOW_LENGTH: It is not as long as the kernel armed it, so a sample is missing.
@@ -23,8 +23,6 @@ struct window_round;
  * @WINDOW_SPLIT: The event was stopped in the window: it was throttled, or another task
  *	ran on the CPU.
  * @WINDOW_MULTIPLEXED: The group was not counting all the time.
- * @WINDOW_CALLED: A function returned in it, so it has counts of a function that was
- *	called. Set by the user of the tracker: only he knows which event tells.
  */
 enum window_problem {
 	WINDOW_LEFT		= 1 << 0,
@@ -33,10 +31,9 @@ enum window_problem {
 	WINDOW_BACKWARDS	= 1 << 3,
 	WINDOW_SPLIT		= 1 << 4,
 	WINDOW_MULTIPLEXED	= 1 << 5,
-	WINDOW_CALLED		= 1 << 6,
 };
 
-#define WINDOW_PROBLEMS	7
+#define WINDOW_PROBLEMS	6
 
 /**
  * struct window - What a sample says about windows.

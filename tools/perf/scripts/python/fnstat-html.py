@@ -43,9 +43,7 @@ MAX_ROWS = 2000
 
 MARKS = {
 	"": "",
-	"?": "not to be trusted: less than 10 windows, or too many that end elsewhere",
-	"*": "from the samples of both events, for the windows would have a ?",
-	"!": "from the samples of both events, which the windows contradict",
+	"?": "the interval is wider than 20 % to one side",
 }
 PROBLEMS = {"left": "ended elsewhere", "lost": "with lost samples", "length": "of another length",
 	    "backwards": "with counts that go backwards", "split": "split",
@@ -111,7 +109,7 @@ def row_values(stats, event):
 		values["time"] = time_share(windows, event["windows"]["all"])
 		values["used"] = Value(windows["used"], digits=0)
 		if windows["windows"]:
-			values["discarded"] = Value(100 - 100 * windows["used"] / windows["windows"])
+			values["left"] = Value(100 * windows["problems"]["left"] / windows["windows"])
 	elif event["period"]:
 		values["time"] = Value(100 * stats["period"] / event["period"])
 	for name, metric in stats.get("metrics", {}).items():
@@ -182,8 +180,8 @@ def make_columns(event, rows):
 	specs.append(("time", unit, f"share of the time, of all {event['event']}", True))
 	specs += [("metric:" + name, *METRICS.get(name, (name, name)), True) for name in dict.fromkeys(late)]
 	if has_windows:
-		specs.append(("discarded", "DIS",
-			      "percentage of the windows that are not used", False))
+		specs.append(("left", "DIS",
+			      "percentage of the windows that ended elsewhere", False))
 	return [Column(key, header, text, [row.get(key) for row in rows], heat)
 		for key, header, text, heat in specs]
 

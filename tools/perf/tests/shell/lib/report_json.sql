@@ -1,60 +1,70 @@
 -- Metrics of each function in all reports of the table "reports", of which the column
--- "data" has the output of perf report --windows --json. A group without instructions adds
--- to %CY, Windows and Coverage, not to CPI.
+-- "data" has the output of perf report --windows --json: of events that are sampled too.
+-- The comments name what window_stats__estimate() in perf does.
 WITH event AS (
 	SELECT e.value AS event,
-		e.value ->> '$.windows.length' AS length,
-		e.value ->> '$.windows.slope' AS slope,
 		(SELECT key FROM json_each(e.value, '$.windows.group')
 		 WHERE value GLOB 'cycles*' OR value GLOB '*/cycles*'
-		 OR value GLOB 'cpu-cycles*' OR value GLOB '*/cpu-cycles*') AS cycles,
+		 OR value GLOB 'cpu-cycles*' OR value GLOB '*/cpu-cycles*') AS c,
 		(SELECT key FROM json_each(e.value, '$.windows.group')
-		 WHERE value GLOB 'instructions*' OR value GLOB '*/instructions*') AS instructions
+		 WHERE value GLOB 'instructions*' OR value GLOB '*/instructions*') AS i,
+		json_array_length(e.value, '$.windows.group') + 1 AS nr
 	FROM reports, json_each(data, '$.events') AS e
 	WHERE e.value -> '$.windows' IS NOT NULL
 ), total AS (
+	-- What all entries have in common. Kish's number of samples adds up, as their weights.
 	SELECT sum(event ->> '$.windows.all.weight') AS weight,
-		sum(event -> '$.windows.totals' ->> cycles)
-			FILTER (WHERE instructions IS NOT NULL) AS cycles,
-		sum(event -> '$.windows.totals' ->> instructions) AS instructions
-	FROM event
+		sum(event ->> '$.windows.all.weight') * sum(event ->> '$.windows.all.weight') /
+			sum(event ->> '$.windows.all.weight2') AS nr,
+		sum(event -> '$.windows.totals' ->> c) AS cycles,
+		sum(event -> '$.windows.totals' ->> i) AS insns,
+		1.0 * sum(event -> '$.windows.samples' -> i ->> '$.weight') AS sampled,
+		sum(event -> '$.windows.samples' -> i ->> '$.effective') AS nr_sampled,
+		avg(event -> '$.windows.noise' ->> i) AS noise,
+		avg(event -> '$.windows.bias' ->> i) AS bias
+	FROM event WHERE i IS NOT NULL
 ), entry AS (
-	SELECT e.value ->> 'symbol' AS symbol, length, slope, cycles, instructions,
-		e.value ->> '$.windows.weight' AS weight,
-		e.value ->> '$.windows.windows' AS windows,
-		e.value ->> '$.windows.used' AS used,
-		CASE WHEN instructions IS NOT NULL
-			THEN e.value -> '$.windows.sums' END AS sums
+	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i, nr,
+		-- Products of two values are behind the sums, in a triangle.
+		'$[' || ((i + 1) * (i + 2) / 2 + i + 1) || ']' AS ii,
+		'$[' || ((c + 1) * (c + 2) / 2 + c + 1) || ']' AS cc,
+		'$[' || ((max(c, i) + 1) * (max(c, i) + 2) / 2 + min(c, i) + 1) || ']' AS ci
 	FROM event, json_each(event, '$.entries') AS e
-), part AS (
-	-- Deviations are those from this length.
-	SELECT symbol, slope,
-		sum(weight) AS weight, sum(windows) AS windows, sum(used) AS used,
-		1.0 * sum(sums ->> '$.deviation') / sum(sums ->> '$.windows') AS deviation,
-		1.0 * sum(sums -> '$.counts' ->> cycles) AS cycles,
-		1.0 * sum(sums -> '$.counts' ->> instructions) AS instructions,
-		sum(sums -> '$.products' ->> cycles) AS cycles_products,
-		sum(sums -> '$.products' ->> instructions) AS instructions_products
-	FROM entry GROUP BY symbol, length, slope
-), ratio AS (
-	SELECT symbol, weight, windows, used,
-		CASE WHEN slope
-			THEN (instructions_products - deviation * instructions) /
-			     (cycles_products - deviation * cycles)
-			ELSE instructions / cycles END AS ipc
-	FROM part
+	WHERE i IS NOT NULL AND e.value -> '$.windows' IS NOT NULL
 ), sums AS (
-	SELECT symbol, sum(weight) AS weight, sum(windows) AS windows, sum(used) AS used,
-		sum(weight * ipc) FILTER (WHERE ipc > 0) /
-		sum(weight) FILTER (WHERE ipc > 0) AS ipc
-	FROM ratio GROUP BY symbol
+	SELECT symbol, 1.0 * sum(w ->> '$.weight') AS weight, sum(w ->> '$.used') AS used,
+		1.0 * sum(w ->> '$.windows') AS windows, sum(w ->> '$.problems.left') AS "left",
+		sum(w ->> '$.sums[0]') AS nr, sum(w -> '$.sums' ->> c + 1) AS cycles,
+		sum(w -> '$.sums' ->> (i + 1)) AS insns,
+		sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
+		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
+		1.0 * sum(w -> '$.samples' ->> i) AS sampled
+	FROM entry GROUP BY symbol
+), rate AS (
+	-- Instructions for each cycle from windows, from samples, and their variances.
+	SELECT symbol, used, "left", windows, s.weight / t.weight AS time,
+		s.insns / s.cycles AS by_windows,
+		(max(ii - 2 * s.insns / s.cycles * ci +
+		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
+		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
+		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
+		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
+			0.0025) AS var_windows,
+		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
+			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
+			END AS by_samples,
+		(1 - s.sampled / t.sampled) / (s.sampled / t.sampled * t.nr_sampled) +
+		(1 - s.weight / t.weight) / (s.weight / t.weight * t.nr) AS var_samples
+	FROM sums AS s, total AS t
+), pooled AS (
+	SELECT *, CASE
+		WHEN by_samples IS NULL THEN by_windows
+		WHEN by_windows IS NULL OR by_windows <= 0 THEN by_samples
+		ELSE exp((ln(by_windows) * var_samples + ln(by_samples) * var_windows) /
+			 (var_samples + var_windows)) END AS ipc
+	FROM rate
 )
-SELECT round(100.0 * sums.weight / total.weight, 2) AS "%CY",
-	round(1.0 / ipc, 2) AS "CPI",
-	round(100.0 * sums.weight / total.weight * total.cycles * ipc /
-	      total.instructions, 2) AS "%I",
-	used AS "Windows",
-	coalesce(round(1.0 * used / windows, 2), 0) AS "Coverage",
-	symbol AS "Symbol"
-FROM sums, total
-ORDER BY sums.weight DESC;
+SELECT round(100.0 * time, 2) AS "%CY", round(1.0 / ipc, 2) AS "CPI", used AS "Windows",
+	round(100.0 * "left" / windows) AS "%DIS", symbol AS "Symbol"
+FROM pooled
+ORDER BY time DESC;

@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Metrics of windows: their events in a group, and those of the PMU. */
+#include "window-stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+#include <linux/zalloc.h>
+
+#include "evlist.h"
+#include "evsel.h"
+#include "expr.h"
+#include "hashmap.h"
+#include "metricgroup.h"
+#include "pmu.h"
+#include "pmu-events/pmu-events.h"
+#include "strbuf.h"
+
+static const struct {
+	const char	*name;
+	const char	*header;
+	double		factor;
+	const char	*dividend;
+	/* NULL: the share of the dividend. */
+	const char	*divisor;
+} window_metrics[] = {
+	{ "cpi",		"CPI",	   1,	 "cycles",	     "instructions" },
+	{ "ipc",		"IPC",	   1,	 "instructions",     "cycles" },
+	{ "branch-mpki",	"BM/KI",   1000, "branch-misses",    "instructions" },
+	{ "cache-mpki",		"CM/KI",   1000, "cache-misses",     "instructions" },
+	{ "branch-miss-rate",	"%BMR",	   100,	 "branch-misses",    "branches" },
+	{ "cache-miss-rate",	"%CM",	   100,	 "cache-misses",     "cache-references" },
+	{ "instructions-share",	"%I",	   100,	 "instructions",     NULL },
+	{ "branch-miss-share",	"%BM",	   100,	 "branch-misses",    NULL },
+	{ "cache-ref-share",	"%L1DA",   100,	 "cache-references", NULL },
+	{ "cache-miss-share",	"%L1DM",   100,	 "cache-misses",     NULL },
+};
+
+static const struct {
+	const char	*name;
+	u64		config;
+} hardware_names[] = {
+	{ "cycles",			PERF_COUNT_HW_CPU_CYCLES },
+	{ "cpu-cycles",			PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions",		PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references",		PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses",		PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches",			PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-instructions",	PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses",		PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles",			PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend",	PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend",	PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "ref-cycles",			PERF_COUNT_HW_REF_CPU_CYCLES },
+};
+
+/**
+ * window_event__has_name - Tell if an event is of this name.
+ * @name: What the user calls the event: with modifiers, or of a PMU.
+ * @event: The name.
+ * @with_terms: With terms too, as event/terms/ or pmu/event,terms/.
+ *
+ * Return: True for "event", "event:u" and "pmu/event/".
+ */
+bool window_event__has_name(const char *name, const char *event, bool with_terms)
+{
+	const char *terms = strchr(name, '/');
+	size_t len = strlen(event);
+
+	if (!strncasecmp(name, event, len) &&
+	    (!name[len] || name[len] == ':' || (with_terms && name[len] == '/')))
+		return true;
+	return terms && !strncasecmp(terms + 1, event, len) &&
+	       (terms[1 + len] == '/' || (with_terms && terms[1 + len] == ','));
+}
+
+/*
+ * The events of hardware have several names, and a PMU that has an event of such a name
+ * in sysfs gives it another type.
+ */
+static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_terms)
+{
+	/* The leader of TopDown metrics in sysfs, and in the JSON files. */
+	if (!strcasecmp(event, "topdown.slots"))
+		event = "slots";
+	if (window_event__has_name(evsel__name(evsel), event, with_terms))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(hardware_names); i++) {
+		if (!strcasecmp(hardware_names[i].name, event)) {
+			u64 config = hardware_names[i].config;
+
+			if (__evsel__match(evsel, PERF_TYPE_HARDWARE, config))
+				return true;
+			for (size_t j = 0; j < ARRAY_SIZE(hardware_names); j++) {
+				if (hardware_names[j].config == config &&
+				    window_event__has_name(evsel__name(evsel),
+							   hardware_names[j].name, with_terms))
+					return true;
+			}
+			return false;
+		}
+	}
+	return false;
+}
+
+static int __window_group__find_event(const struct window_group *group, const char *event,
+				      bool with_terms)
+{
+	struct evsel *evsel;
+	int i = 0;
+
+	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
+		if (i < (int)group->nr_counts && evsel__is_event(evsel, event, with_terms))
+			return i;
+		i++;
+	}
+	return -ENOENT;
+}
+
+/* Terms can make it sample, or another event. */
+static int window_group__find_event(const struct window_group *group, const char *event)
+{
+	int ret = __window_group__find_event(group, event, /*with_terms=*/false);
+
+	return ret >= 0 ? ret : __window_group__find_event(group, event, /*with_terms=*/true);
+}
+
+static bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
+{
+	const struct perf_event_attr *x = &a->core.attr, *y = &b->core.attr;
+
+	return x->type == y->type && x->config == y->config && x->config1 == y->config1 &&
+	       x->config2 == y->config2 && x->config3 == y->config3 &&
+	       x->exclude_user == y->exclude_user && x->exclude_kernel == y->exclude_kernel &&
+	       x->exclude_hv == y->exclude_hv && x->exclude_idle == y->exclude_idle &&
+	       x->exclude_host == y->exclude_host && x->exclude_guest == y->exclude_guest;
+}
+
+static bool evsel__is_sampler_of(struct evsel *evsel, const struct evsel *member)
+{
+	return evsel->core.attr.sample_period && !evsel->core.attr.alt_sample_period &&
+	       !evsel__has_windows(evsel) && evsel__counts_same(evsel, member);
+}
+
+/* Find an event without windows that samples what a member of a group counts. */
+static struct evsel *evsel__find_sampler(struct evsel *member)
+{
+	struct evsel *evsel;
+
+	/* Other groups may sample the same. */
+	if (evsel__is_sampler_of(member, member))
+		return member;
+	evlist__for_each_entry(member->evlist, evsel) {
+		if (evsel__is_sampler_of(evsel, member))
+			return evsel;
+	}
+	return NULL;
+}
+
+/**
+ * evsel__samples_for_windows - Tell if the samples of an event are used with windows.
+ * @evsel: The event.
+ *
+ * Return: True if a group with windows counts the same.
+ */
+bool evsel__samples_for_windows(struct evsel *evsel)
+{
+	struct evsel *pos, *member;
+
+	evlist__for_each_entry(evsel->evlist, pos) {
+		if (!evsel__has_windows(pos))
+			continue;
+		for_each_group_evsel(member, evsel__leader(pos)) {
+			if (member != pos && evsel__find_sampler(member) == evsel)
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * window_group__new - Prepare the statistics of a group of events.
+ * @sampler: The event that samples.
+ *
+ * Return: The group, without metrics, or NULL if memory is short.
+ */
+struct window_group *window_group__new(struct evsel *sampler)
+{
+	struct window_group *group = zalloc(sizeof(*group));
+	const struct perf_event_attr *attr = &sampler->core.attr;
+	struct evsel *leader = evsel__leader(sampler), *evsel;
+	unsigned int i = 0;
+
+	if (!group)
+		return NULL;
+
+	group->sampler = sampler;
+	group->nr_counts = leader->core.nr_members;
+	/* With a frequency alone they have no common length. */
+	group->length = attr->alt_sample_period ?: attr->freq ? 0 : attr->sample_period;
+	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
+	group->costs = calloc(group->nr_counts, sizeof(*group->costs));
+	group->noise = calloc(group->nr_counts, sizeof(*group->noise));
+	group->bias = calloc(group->nr_counts, sizeof(*group->bias));
+	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
+	group->fractions = calloc(group->nr_counts, sizeof(*group->fractions));
+	if (!group->totals || !group->costs || !group->noise || !group->bias ||
+	    !group->samplers || !group->fractions) {
+		window_group__delete(group);
+		return NULL;
+	}
+	group->insns = window_group__find_event(group, "instructions");
+	/* Without slots, on E-cores, they are counters. */
+	group->slots = window_group__find_event(group, "slots");
+	for_each_group_evsel(evsel, leader) {
+		/* A file can claim to have fewer. */
+		if (i >= group->nr_counts)
+			break;
+		if (evsel == sampler)
+			group->sampler_index = i;
+		else
+			group->samplers[i] = evsel__find_sampler(evsel);
+		group->fractions[i] = group->slots >= 0 && strstr(evsel__name(evsel), "topdown-");
+		i++;
+	}
+	return group;
+}
+
+/* Metrics that others have in their expressions. */
+struct window_refs {
+	unsigned int		nr;
+	struct metric_ref	*refs;
+};
+
+static void window_refs__delete(struct window_refs *refs)
+{
+	for (unsigned int i = 0; refs && i < refs->nr; i++) {
+		free((char *)refs->refs[i].metric_name);
+		free((char *)refs->refs[i].metric_expr);
+	}
+	if (refs)
+		free(refs->refs);
+	free(refs);
+}
+
+static bool window_refs__has(const struct window_refs *refs, const char *name)
+{
+	for (unsigned int i = 0; i < refs->nr; i++) {
+		if (!strcmp(refs->refs[i].metric_name, name))
+			return true;
+	}
+	return false;
+}
+
+static int window_refs__add(struct window_refs *refs, const char *name, char *expr)
+{
+	struct metric_ref *new = reallocarray(refs->refs, refs->nr + 1, sizeof(*new));
+
+	if (new) {
+		refs->refs = new;
+		new += refs->nr;
+		new->metric_expr = expr;
+		new->metric_name = strdup(name);
+		if (new->metric_name) {
+			refs->nr++;
+			return 0;
+		}
+	}
+	free(expr);
+	return -ENOMEM;
+}
+
+/**
+ * window_group__delete - Free a group.
+ * @group: The group, or NULL.
+ */
+void window_group__delete(struct window_group *group)
+{
+	if (!group)
+		return;
+
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		struct window_metric *metric = &group->metrics[i];
+
+		free(metric->name);
+		free(metric->header);
+		free(metric->expr);
+		window_refs__delete(metric->refs);
+		if (metric->ctx)
+			expr__ctx_free(metric->ctx);
+		for (unsigned int j = 0; metric->ids && j < metric->nr_ids; j++)
+			free(metric->ids[j]);
+		free(metric->ids);
+		free(metric->id_events);
+	}
+	free(group->metrics);
+	window_stats__exit(&group->all);
+	free(group->totals);
+	free(group->costs);
+	free(group->pairs);
+	free(group->noise);
+	free(group->bias);
+	free(group->samplers);
+	free(group->fractions);
+	free(group);
+}
+
+/**
+ * window_metric__names - List the metrics that need no description of the PMU.
+ *
+ * Return: Their names, separated by commas.
+ */
+const char *window_metric__names(void)
+{
+	return "cpi,ipc,branch-mpki,cache-mpki,branch-miss-rate,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share";
+}
+
+/**
+ * window_metric__default_names - List the metrics of a report that names none.
+ *
+ * Return: Their names, separated by commas.
+ */
+const char *window_metric__default_names(void)
+{
+	return "cpi,branch-mpki,cache-mpki,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share";
+}
+
+struct find_metric {
+	const char	*name;
+	/* NULL: any. */
+	const char	*pmu;
+	/* Another PMU has a metric of this name. */
+	bool		of_others;
+	char		*expr;
+	/* What perf stat multiplies it by: 100 if it prints percent. */
+	double		factor;
+};
+
+static int find_metric_fn(const struct pmu_metric *pm,
+			  const struct pmu_metrics_table *table __maybe_unused, void *data)
+{
+	struct find_metric *find = data;
+	char *unit;
+
+	if (find->expr || !pm->metric_name || !pm->metric_expr ||
+	    strcasecmp(pm->metric_name, find->name))
+		return 0;
+	if (find->pmu && pm->pmu && strcmp(pm->pmu, "default_core") &&
+	    strcmp(pm->pmu, find->pmu)) {
+		find->of_others = true;
+		return 0;
+	}
+	find->expr = strdup(pm->metric_expr);
+	if (!pm->unit || perf_pmu__convert_scale(pm->unit, &unit, &find->factor))
+		find->factor = 1;
+	return 0;
+}
+
+/*
+ * Look for a metric in the descriptions of the PMU, and in those of all machines.
+ * Return: 0, -ENODEV if only other PMUs have it, -ENOENT if none, or -ENOMEM.
+ */
+static int find_metric_expr(const char *name, const char *pmu, char **expr, double *factor)
+{
+	const struct pmu_metrics_table *tables[] = {
+		pmu_metrics_table__find(), pmu_metrics_table__default(),
+	};
+	struct find_metric find = { .name = name, .pmu = pmu };
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables) && !find.expr; i++) {
+		if (tables[i])
+			pmu_metrics_table__for_each_metric(tables[i], find_metric_fn, &find);
+	}
+	*factor = find.factor;
+	*expr = find.expr;
+	if (find.expr)
+		return 0;
+	return find.of_others ? -ENODEV : -ENOENT;
+}
+
+/* Replace an ID that is a metric by those in its expression. Return 0 if there is none. */
+static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
+			     struct window_refs *refs)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	hashmap__for_each_entry(ctx->ids, cur, bkt) {
+		double factor;
+		char *expr, *name;
+		int ret = 0;
+
+		if (find_metric_expr(cur->pkey, pmu, &expr, &factor))
+			continue;
+		name = strdup(cur->pkey);
+		if (!name) {
+			free(expr);
+			return -ENOMEM;
+		}
+		expr__del_id(ctx, name);
+		if (window_refs__has(refs, name)) {
+			free(expr);
+		} else {
+			ret = window_refs__add(refs, name, expr);
+			if (!ret)
+				ret = expr__find_ids(expr, NULL, ctx);
+		}
+		free(name);
+		return ret ?: 1;
+	}
+	return 0;
+}
+
+/* The caller frees what is returned, also after an error. */
+static int find_metric_ids(const char *name, const char *pmu, char **expr, double *factor,
+			   struct window_refs **refs, struct expr_parse_ctx **ctx)
+{
+	int ret = find_metric_expr(name, pmu, expr, factor);
+
+	if (ret)
+		return ret;
+	*ctx = expr__ctx_new();
+	*refs = zalloc(sizeof(**refs));
+	if (!*ctx || !*refs)
+		return -ENOMEM;
+	if (expr__find_ids(*expr, NULL, *ctx) < 0)
+		return -EINVAL;
+	do {
+		ret = expr__replace_ref(*ctx, pmu, *refs);
+	} while (ret > 0);
+	return ret;
+}
+
+/*
+ * Get the event of an ID of an expression, where '@' stands for '/', which divides there.
+ * Return: The event for the parser, or its name in a recording, to be freed.
+ */
+static char *metric_id__event(const char *id, bool recorded)
+{
+	const char *name = recorded ? strstr(id, ",name=") : NULL;
+	char *event;
+
+	if (name) {
+		name += strlen(",name=");
+		return strndup(name, strcspn(name, ",@"));
+	}
+	/* The PMU is that of the group. */
+	name = recorded ? strchr(id, '@') : NULL;
+	if (name)
+		return strndup(name + 1, strcspn(name + 1, "@"));
+	event = strdup(id);
+	if (event)
+		strreplace(event, '@', '/');
+	return event;
+}
+
+static int window_metric__init_expr(struct window_metric *metric, struct window_group *group)
+{
+	struct hashmap_entry *cur;
+	size_t bkt;
+	int ret;
+
+	metric->kind = WINDOW_METRIC_EXPR;
+	ret = find_metric_ids(metric->name, evsel__pmu_name(group->sampler), &metric->expr,
+			      &metric->factor, &metric->refs, &metric->ctx);
+	/* It is a column of another PMU. */
+	if (ret == -ENODEV)
+		return 0;
+	if (ret)
+		return ret;
+
+	metric->ids = calloc(hashmap__size(metric->ctx->ids) ?: 1, sizeof(*metric->ids));
+	metric->id_events = calloc(hashmap__size(metric->ctx->ids) ?: 1,
+				   sizeof(*metric->id_events));
+	if (!metric->ids || !metric->id_events)
+		return -ENOMEM;
+
+	metric->available = true;
+	hashmap__for_each_entry(metric->ctx->ids, cur, bkt) {
+		char *name = metric_id__event(cur->pkey, /*recorded=*/true);
+		int event = name ? window_group__find_event(group, name) : -ENOMEM;
+
+		free(name);
+		if (event < 0) {
+			metric->available = false;
+			continue;
+		}
+		metric->ids[metric->nr_ids] = strdup(cur->pkey);
+		if (!metric->ids[metric->nr_ids])
+			return -ENOMEM;
+		metric->id_events[metric->nr_ids++] = event;
+	}
+	return 0;
+}
+
+/**
+ * window_group__add_metric - Add a metric.
+ * @group: The group.
+ * @name: One of window_metric__names(), or of the metrics that perf list prints.
+ *
+ * Return: 0 (window_metric::available tells if the group has its events), -ENOENT if
+ * there is no such metric, -EINVAL if its expression is wrong, or -ENOMEM.
+ */
+int window_group__add_metric(struct window_group *group, const char *name)
+{
+	struct window_metric *metric;
+	int ret = 0;
+
+	metric = reallocarray(group->metrics, group->nr_metrics + 1, sizeof(*metric));
+	if (!metric)
+		return -ENOMEM;
+	group->metrics = metric;
+	metric += group->nr_metrics++;
+	memset(metric, 0, sizeof(*metric));
+	metric->name = strdup(name);
+	if (!metric->name)
+		return -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+		int dividend, divisor;
+
+		if (strcasecmp(name, m->name))
+			continue;
+		dividend = window_group__find_event(group, m->dividend);
+		divisor = m->divisor ? window_group__find_event(group, m->divisor) :
+				       (int)group->sampler_index;
+		metric->kind = m->divisor ? WINDOW_METRIC_RATIO : WINDOW_METRIC_SHARE;
+		metric->factor = m->factor;
+		metric->available = dividend >= 0 && divisor >= 0;
+		metric->dividend = max(dividend, 0);
+		metric->divisor = max(divisor, 0);
+		metric->nr_ids = metric->kind == WINDOW_METRIC_RATIO ? 2 : 1;
+		metric->id_events = calloc(metric->nr_ids, sizeof(*metric->id_events));
+		if (!metric->id_events)
+			return -ENOMEM;
+		metric->id_events[0] = metric->dividend;
+		if (metric->kind == WINDOW_METRIC_RATIO)
+			metric->id_events[1] = metric->divisor;
+		metric->header = strdup(m->header);
+		return metric->header ? 0 : -ENOMEM;
+	}
+
+	ret = window_metric__init_expr(metric, group);
+	if (ret)
+		return ret;
+	metric->header = strdup(name);
+	return metric->header ? 0 : -ENOMEM;
+}
+
+/* Tell if a list has a name. */
+static bool has_name(const char *list, const char *name, char separator)
+{
+	size_t len = strlen(name);
+
+	for (const char *pos = list; pos && (pos = strcasestr(pos, name)); pos += len) {
+		if ((pos == list || pos[-1] == separator) && (!pos[len] || pos[len] == separator))
+			return true;
+	}
+	return false;
+}
+
+/* Append an event to a list, unless it is in there, or cycles, which samples. */
+static int add_event(struct strbuf *events, const char *event)
+{
+	if (!strcasecmp(event, "cycles") || !strcasecmp(event, "cpu-cycles"))
+		return 0;
+	if (has_name(events->buf, event, ','))
+		return 0;
+	return strbuf_addf(events, "%s%s", events->len ? "," : "", event);
+}
+
+/**
+ * window_metric__is_builtin - Tell if a metric is the same for all PMUs.
+ * @name: Of the metric.
+ *
+ * Return: True for window_metric__names().
+ */
+bool window_metric__is_builtin(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		if (!strcasecmp(name, window_metrics[i].name))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * window_metric__add_events - Append the events of a metric to a list.
+ * @name: Of the metric, as for window_group__add_metric().
+ * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
+ * @events: Names separated by commas. Those that are in there, and cycles, are left out.
+ *
+ * Return: 0, -ENOENT if there is no such metric, -ENODEV if only other PMUs have it,
+ * -EINVAL if its expression is wrong, or -ENOMEM.
+ */
+int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events)
+{
+	struct expr_parse_ctx *ctx = NULL;
+	struct window_refs *refs = NULL;
+	struct hashmap_entry *cur;
+	char *expr = NULL;
+	double factor;
+	size_t bkt;
+	int ret;
+
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+
+		if (strcasecmp(name, m->name))
+			continue;
+		ret = m->divisor ? add_event(events, m->divisor) : 0;
+		return ret ?: add_event(events, m->dividend);
+	}
+
+	ret = find_metric_ids(name, pmu, &expr, &factor, &refs, &ctx);
+	if (!ret) {
+		hashmap__for_each_entry(ctx->ids, cur, bkt) {
+			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
+
+			ret = ret ?: event ? add_event(events, event) : -ENOMEM;
+			free(event);
+		}
+	}
+	if (ctx)
+		expr__ctx_free(ctx);
+	window_refs__delete(refs);
+	free(expr);
+	return ret;
+}
+
+struct find_group {
+	const char	*group;
+	struct strbuf	*all;
+	int		ret;
+};
+
+static int find_group_fn(const struct pmu_metric *pm,
+			 const struct pmu_metrics_table *table __maybe_unused, void *data)
+{
+	struct find_group *find = data;
+
+	if (!pm->metric_name || !has_name(pm->metric_group, find->group, ';') ||
+	    has_name(find->all->buf, pm->metric_name, ','))
+		return 0;
+	find->ret = find->ret ?: strbuf_addf(find->all, "%s%s", find->all->len ? "," : "",
+					     pm->metric_name);
+	return 0;
+}
+
+/**
+ * window_metric__expand_groups - Replace groups of metrics by their metrics.
+ * @names: Of metrics and groups, separated by commas.
+ *
+ * Return: Names of metrics, each once, and those that are neither. To be freed. NULL if
+ * memory is short.
+ */
+char *window_metric__expand_groups(const char *names)
+{
+	char *list = strdup(names), *name, *tmp;
+	struct strbuf all = STRBUF_INIT;
+	int ret = list ? 0 : -ENOMEM;
+
+	for (name = list ? strtok_r(list, ", ", &tmp) : NULL; name && !ret;
+	     name = strtok_r(NULL, ", ", &tmp)) {
+		const struct pmu_metrics_table *tables[] = {
+			pmu_metrics_table__find(), pmu_metrics_table__default(),
+		};
+		struct find_group find = { .group = name, .all = &all };
+		size_t len = all.len;
+
+		for (size_t i = 0; i < ARRAY_SIZE(tables) && all.len == len; i++) {
+			if (tables[i])
+				pmu_metrics_table__for_each_metric(tables[i], find_group_fn,
+								   &find);
+		}
+		ret = find.ret;
+		if (!ret && all.len == len && !has_name(all.buf, name, ','))
+			ret = strbuf_addf(&all, "%s%s", all.len ? "," : "", name);
+	}
+	free(list);
+	if (ret) {
+		strbuf_release(&all);
+		return NULL;
+	}
+	return strbuf_detach(&all, NULL) ?: strdup("");
+}
+
+
+/**
+ * window_metric__compute - Compute a metric from counts.
+ * @metric: The metric, which is available.
+ * @group: Its group.
+ * @counts: Of each event of the group, what the entry counted.
+ *
+ * Return: The value in the unit of the metric, or NAN.
+ */
+double window_metric__compute(const struct window_metric *metric,
+			      const struct window_group *group, const double *counts)
+{
+	double value;
+
+	if (metric->kind == WINDOW_METRIC_RATIO)
+		return metric->factor * counts[metric->dividend] / counts[metric->divisor];
+	if (metric->kind == WINDOW_METRIC_SHARE)
+		return metric->factor * counts[metric->dividend] / group->totals[metric->dividend];
+
+	expr__ctx_clear(metric->ctx);
+	for (unsigned int i = 0; i < metric->refs->nr; i++) {
+		if (expr__add_ref(metric->ctx, &metric->refs->refs[i]))
+			return NAN;
+	}
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		char *id = strdup(metric->ids[i]);
+
+		if (!id || expr__add_id_val(metric->ctx, id, counts[metric->id_events[i]])) {
+			free(id);
+			return NAN;
+		}
+	}
+	if (expr__parse(&value, metric->ctx, metric->expr))
+		return NAN;
+	return metric->factor * value;
+}
