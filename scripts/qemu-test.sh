@@ -33,9 +33,18 @@ run()			# OUTPUT CPU-PROPERTIES
 		die "$(cat "$dir/$1" "$dir/$1.log")"
 }
 
+# The sums of a profile are what the guest has counted meanwhile.
+check_profile()			# OUTPUT
+{
+	awk '$1 == 1 { for (i = 3; i <= 6; i++) sum[i] += $i }
+	     END { print "profile 1:", sum[3], sum[4], sum[5], sum[6] }' "$dir/profile" |
+		grep -qxFf - "$dir/$1" || die "the profile is not what is counted in $dir/$1"
+}
+
 declare -A cpus=(
 	[intel]='vendor=GenuineIntel,family=6,model=106'
 	[refill]='vendor=GenuineIntel,family=6,model=106,pmu-refill=40'
+	[lbr]="vendor=GenuineIntel,family=6,model=106,pmu-refill=40,pmu-bubble=3,pmu-lbr=on,pmu-profile=$dir/profile"
 	[topdown]='vendor=GenuineIntel,family=6,model=143,pmu-metrics-width=20,pmu-metrics-clear=on,pmu-bubble=3'
 	# Undefined after an overflow: the longest part of the test has 2^26 slots.
 	[strict]='vendor=GenuineIntel,family=6,model=143,pmu-metrics-width=28,pmu-metrics-strict=on'
@@ -50,6 +59,7 @@ for cpu in "${!cpus[@]}"; do
 		[ "$cpu-$stalls" != strict-off ] || continue
 		for i in 1 2; do
 			run "$cpu-$stalls-$i" "${cpus[$cpu]},pmu-stalls=$stalls"
+			[ "$cpu" != lbr ] || check_profile "$cpu-$stalls-$i"
 		done
 		cmp "$dir/$cpu-$stalls-1" "$dir/$cpu-$stalls-2"
 	done
@@ -59,6 +69,7 @@ grep -qx 'an IRET refills 40 cycles' "$dir/refill-off-1" || die "pmu-refill has 
 grep -qx 'the counters of the metrics have 20 bits' "$dir/topdown-off-1" ||
 	die "pmu-metrics-width has no effect"
 grep -qx 'a bubble has 3 cycles' "$dir/topdown-off-1" || die "pmu-bubble has no effect"
+grep -qx 'branches are recorded' "$dir/lbr-off-1" || die "pmu-lbr has no effect"
 grep -qx 'RDPMC can clear the metrics' "$dir/topdown-off-1" ||
 	die "pmu-metrics-clear has no effect"
 grep -qx 'metrics add up to less than 255' "$dir/strict-on-1" ||
