@@ -4,8 +4,9 @@
 #
 # libperf's own tests of events and of TopDown, the latter without RDPMC as well, the errors
 # of perf_topdown__new() with other PMUs in sysfs than there are, and on a machine whose PMU
-# "cpu" has metrics and whose taken branches cost BUBBLE cycles, the examples, compared with
-# what perf stat counts. KTAP.
+# "cpu" has metrics and whose taken branches cost BUBBLE cycles, the example as each command
+# of its page has built it, and the program of topdown.txt, compared with what perf stat
+# counts. KTAP.
 . "$(dirname "$0")/ktap.sh"
 devices=/sys/bus/event_source/devices
 stub=/tmp/devices
@@ -63,54 +64,37 @@ for metric in retiring bad-spec fe-bound be-bound; do
 done
 is 'no permission' "$(with_stub /libperf/topdown-truth 65534)" 'Permission denied'
 
-# The events of Arm, from those that there are: an instruction is a cycle.
-if [ -e "$devices/armv8_cortex_a57" ] || [ -e "$devices/armv8_pmuv3" ] ||
-	[ -e "$devices/armv8_pmuv3_0" ]; then
-	rm -rf "$stub"
-	pmu=$(cd "$devices" && echo armv8*)
-	mkdir -p "$stub/$pmu/events" "$stub/$pmu/caps"
-	cat "$devices/$pmu/type" > "$stub/$pmu/type"
-	event() { echo "event=$2" > "$stub/$pmu/events/$1"; }
-	event cpu_cycles 0x0011
-	event op_retired 0x0008
-	event op_spec 0x0008
-	event stall_slot 0x0008
-	event stall_slot_frontend 0x0011
-	event stall_slot_backend 0x0000
-	echo 0x00000004 > "$stub/$pmu/caps/slots"
-	with_stub /libperf/topdown 100000 > /tmp/topdown.out
-	near 'user access' /tmp/topdown.out 75 0 25 0
-	echo 0 > /proc/sys/kernel/perf_user_access
-	with_stub /libperf/topdown 100000 > /tmp/topdown.out
-	near 'system calls' /tmp/topdown.out 75 0 25 0
-	echo 0x00000000 > "$stub/$pmu/caps/slots"
-	is 'no slots' "$(with_stub /libperf/topdown-truth)" 'No such file or directory'
-else
-	for name in 'user access' 'system calls' 'no slots'; do
-		result 0 "$name # SKIP no PMU of Arm"
-	done
-fi
+# For programs that are linked with the shared library.
+loader=(/libperf/lib/ld-linux-x86-64.so.2 --library-path /libperf/lib)
 
 # Cycles, instructions, those that divisions take longer, taken branches.
-example()		# NAME PROGRAM
+example()		# NAME PROGRAM...
 {
-	local truth
+	local truth name=$1
+	shift
 
 	if [ ! -e "$devices/cpu/events/slots" ]; then
-		result 0 "$1 # SKIP no metrics"
+		result 0 "$name # SKIP no metrics"
 		return
 	fi
 	perf stat -x, -o /tmp/topdown.stat -e '{cycles:u,instructions:u,r0914:u,r20c4:u}' \
-		"$2" 1000000 > /tmp/topdown.out
+		"$@" 1000000 > /tmp/topdown.out
 	mapfile -t truth < <(awk -F, -v bubble="$bubble" '$1 ~ /^[0-9]/ { c[++nr] = $1 }
 		END { printf "%f\n0\n%f\n%f\n", 100 * c[2] / c[1], 100 * bubble * c[4] / c[1],
 				100 * c[3] / c[1] }' /tmp/topdown.stat)
-	near "$1" /tmp/topdown.out "${truth[@]}"
+	near "$name" /tmp/topdown.out "${truth[@]}"
 }
 
-# The same loop in both.
-example 'topdown example' /libperf/topdown
+example 'example, shared library' "${loader[@]}" /libperf/topdown-1
+example 'example, static library' /libperf/topdown-2
+example 'example, pkg-config' "${loader[@]}" /libperf/topdown-3
 example topdown-rdpmc /libperf/topdown-rdpmc
+if [ -e "$devices/cpu/events/slots" ]; then
+	"${loader[@]}" /libperf/topdown-cxx
+	result $? C++
+else
+	result 0 'C++ # SKIP no metrics'
+fi
 
 # What reads counters with RDPMC nonetheless gets a signal.
 if compgen -G "$devices/cpu*/rdpmc" > /dev/null; then
@@ -125,13 +109,13 @@ if compgen -G "$devices/cpu*/rdpmc" > /dev/null; then
 	fi
 	/libperf/tests -v topdown
 	result $? 'topdown without RDPMC'
-	example 'topdown example without RDPMC' /libperf/topdown
+	example 'example without RDPMC' /libperf/topdown-2
 	# For the tests that follow.
 	for file in "$devices"/cpu*/rdpmc; do
 		echo 1 > "$file"
 	done
 else
-	for name in topdown-rdpmc 'topdown' 'topdown example'; do
+	for name in topdown-rdpmc topdown example; do
 		result 0 "$name without RDPMC # SKIP no RDPMC"
 	done
 fi
