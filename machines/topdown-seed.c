@@ -2,9 +2,10 @@
 /*
  * The statements that a text about TopDown by RDPMC made, before this series had corrected
  * it in tools/perf/Documentation/topdown.txt: each one executed, with the code of that
- * text. For an Intel CPU whose cycles have SLOTS slots, with pmu-stalls=on; on a CPU
- * without metrics for what was said of these. What a test has found is in the line before
- * its result. KTAP.
+ * text. For an Intel CPU whose cycles have SLOTS slots, with pmu-stalls=on and
+ * pmu-metrics-strict=on; on a CPU without metrics for what was said of these. The test of a
+ * statement that is wrong passes if it fails in the way that its comment names. What a test
+ * has found is in the line before its result. KTAP.
  *
  * usage: topdown-seed SLOTS
  */
@@ -138,6 +139,14 @@ static double retiring(unsigned int n, double divisor)
 	return (float)(int64_t)retiring_slots / (slots_b - slots_a) / divisor;
 }
 
+static uint32_t index_of(int fd)
+{
+	const struct perf_event_mmap_page *page = mmap(NULL, getpagesize(), PROT_READ,
+						       MAP_SHARED, fd, 0);
+
+	return page == MAP_FAILED ? 0 : page->index;
+}
+
 /* Is it right, to what 8 bits tell? */
 static bool is_right(double ratio)
 {
@@ -147,69 +156,102 @@ static bool is_right(double ratio)
 	return fabs(ratio - truth) < 0.02;
 }
 
+/* It is fixed counter 3. */
 static bool test_open(void)
 {
 	int fd = open_event(PERF_TYPE_RAW, 0x400, -1, false);
+	uint32_t index = fd < 0 ? 0 : index_of(fd);
 
-	printf("# %s\n", fd < 0 ? strerror(errno) : "opened");
-	return fd >= 0;
+	printf("# index %#x\n", index);
+	return index == (RDPMC_FIXED | FIXED_COUNTER_SLOTS) + 1;
 }
 
+/* Wrong: nothing is mapped, so RDPMC is a fault. */
 static bool test_as_written(void)
-{
-	return open_event(PERF_TYPE_RAW, 0x400, -1, false) >= 0 && is_right(retiring(100000, 1));
-}
-
-/* A program has done something else before. */
-static bool is_right_later(void)
-{
-	spin(1000000);
-	return is_right(retiring(100000, 0xff));
-}
-
-static bool test_slots_mapped(void)
 {
 	int fd = open_event(PERF_TYPE_RAW, 0x400, -1, false);
 
-	return fd >= 0 && map(fd) && is_right_later();
+	if (fd < 0)
+		exit(1);
+	printf("# %llu slots\n", (unsigned long long)read_slots());
+	return false;
 }
 
+/* Wrong: slots without a metric begin below zero, to interrupt when they are 2^47. */
+static bool test_slots_mapped(void)
+{
+	int fd = open_event(PERF_TYPE_RAW, 0x400, -1, false);
+	uint64_t slots;
+
+	if (fd < 0 || !map(fd))
+		return false;
+	spin(1000000);
+	slots = read_slots();
+	printf("# %#llx slots, retiring %.3g\n", (unsigned long long)slots,
+	       retiring(100000, 0xff));
+	return slots >> 46 != 0;
+}
+
+/* With all metrics, and divided by 0xff; a program has done something else before. */
 static bool test_group(void)
 {
 	struct counts counts;
 	int fd = open_group();
 
-	return fd >= 0 && read_counts(fd, &counts) && is_right_later();
+	if (fd < 0 || !read_counts(fd, &counts))
+		return false;
+	spin(1000000);
+	return is_right(retiring(100000, 0xff));
 }
 
+/* Wrong: it is 0xff times the ratio. */
 static bool test_formula(void)
 {
 	struct counts counts;
+	double ratio, truth;
 	int fd = open_group();
 
-	return fd >= 0 && read_counts(fd, &counts) && is_right(retiring(100000, 1));
+	if (fd < 0 || !read_counts(fd, &counts))
+		return false;
+	ratio = retiring(100000, 1);
+	truth = retiring_truth();
+	printf("# %.4g, is %.3f\n", ratio, truth);
+	return fabs(ratio / 0xff - truth) < 0.02;
 }
 
-/* Differences of products go on over a read by the kernel? */
+/* Wrong: slots are less than before, when somebody has read them in between. */
 static bool test_over_read(void)
 {
-	uint64_t slots_a, metric_a, slots_b, metric_b;
 	struct counts counts;
+	uint64_t before, after;
 	int fd = open_group();
 
 	if (fd < 0)
 		return false;
-	spin(1000000);
-	slots_a = read_slots();
-	metric_a = read_metrics();
-	divisions(50000);
+	divisions(100000);
+	before = read_slots();
 	read_counts(fd, &counts);
-	divisions(50000);
-	slots_b = read_slots();
-	metric_b = read_metrics();
-	return is_right((double)(int64_t)(GET_METRIC(metric_b, 0) * slots_b -
-					  GET_METRIC(metric_a, 0) * slots_a) /
-			(int64_t)(slots_b - slots_a) / 0xff);
+	divisions(1000);
+	after = read_slots();
+	printf("# %llu slots, then %llu\n", (unsigned long long)before,
+	       (unsigned long long)after);
+	return after && after < before / 10;
+}
+
+/* Wrong: or when the thread was switched. */
+static bool test_over_switch(void)
+{
+	uint64_t before, after;
+
+	if (open_group() < 0)
+		return false;
+	divisions(100000);
+	before = read_slots();
+	usleep(1000);
+	after = read_slots();
+	printf("# %llu slots, then %llu\n", (unsigned long long)before,
+	       (unsigned long long)after);
+	return after && after < before / 10;
 }
 
 static bool test_width(void)
@@ -230,17 +272,27 @@ static bool test_width(void)
 	return fabs(ratio - width) < 0.01;
 }
 
+/* Wrong: each field is rounded, so it can be less. */
 static bool test_sum(void)
 {
-	unsigned int sum = 0;
+	unsigned int sum, min = 0xff, max = 0;
+	uint64_t metrics;
 
 	if (open_group() < 0)
 		return false;
-	divisions(100000);
-	for (int i = 0; i < METRICS; i++)
-		sum += GET_METRIC(read_metrics(), i);
-	printf("# sum %#x\n", sum);
-	return sum == 0xff;
+	for (int i = 0; i < 100; i++) {
+		divisions(1000);
+		metrics = read_metrics();
+		sum = 0;
+		for (int j = 0; j < METRICS; j++)
+			sum += GET_METRIC(metrics, j);
+		if (sum < min)
+			min = sum;
+		if (sum > max)
+			max = sum;
+	}
+	printf("# sums from %#x to %#x\n", min, max);
+	return min < 0xff && min > 0xff - METRICS && max <= 0xff;
 }
 
 /* All general counters are in use by events that have to be on the PMU. */
@@ -300,51 +352,85 @@ static bool test_per_thread(void)
 	return fabs(slots - 1) < 0.02 && fabs(ratio - truth) < 0.02;
 }
 
+/* Wrong: there is one set of metrics, so another user has it half of the time. */
+static bool test_always(void)
+{
+	struct counts counts[2];
+	int fds[2] = { open_group(), open_group() };
+
+	divisions(2000000);
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] < 0 || !read_counts(fds[i], &counts[i]) || !counts[i].enabled)
+			return false;
+		printf("# counts %.0f %% of the time\n",
+		       100. * counts[i].running / counts[i].enabled);
+	}
+	return counts[0].running < counts[0].enabled * 0.9 &&
+	       counts[1].running < counts[1].enabled * 0.9;
+}
+
 /* True if precision is lost: a short region after a long time. */
-static bool test_precision(void)
+static bool is_lost(void)
 {
 	double ratio, truth = retiring_truth();
 
-	if (open_group() < 0)
-		return false;
 	spin(10000000);
 	ratio = retiring(1000, 0xff);
 	printf("# %.3g, is %.3f\n", ratio, truth);
 	return fabs(ratio - truth) > 0.1;
 }
 
-static bool is_reset(uint64_t before, uint64_t after)
+static bool test_precision(void)
 {
-	printf("# %llu slots, then %llu\n", (unsigned long long)before,
-	       (unsigned long long)after);
-	return before > 1000000 && after < 10000;
+	return open_group() >= 0 && is_lost();
+}
+
+/* Wrong: after a hundredth of a second, it is lost as well. */
+static bool test_interval(void)
+{
+	struct counts counts;
+	int fd = open_group();
+
+	return fd >= 0 && read_counts(fd, &counts) && is_lost();
+}
+
+/* Both registers are of divisions only, and not of what was before. */
+static bool is_reset(double truth)
+{
+	double ratio;
+	uint64_t slots;
+
+	divisions(1000);
+	slots = read_slots();
+	ratio = GET_METRIC(read_metrics(), 0) / 255.;
+	printf("# %llu slots, retiring %.3f, is %.3f\n", (unsigned long long)slots, ratio,
+	       truth);
+	return slots > 10000 && slots < 1000000 && fabs(ratio - truth) < 0.05;
 }
 
 static bool test_read_resets(void)
 {
+	double truth = retiring_truth();
 	struct counts counts;
-	uint64_t before;
 	int fd = open_group();
 
 	if (fd < 0)
 		return false;
-	divisions(100000);
-	before = read_slots();
+	spin(1000000);
 	read_counts(fd, &counts);
-	return is_reset(before, read_slots());
+	return is_reset(truth);
 }
 
 static bool test_ioctl_resets(void)
 {
-	uint64_t before;
+	double truth = retiring_truth();
 	int fd = open_group();
 
 	if (fd < 0)
 		return false;
-	divisions(100000);
-	before = read_slots();
+	spin(1000000);
 	ioctl(fd, PERF_EVENT_IOC_RESET, 0);
-	return is_reset(before, read_slots());
+	return is_reset(truth);
 }
 
 /* On another CPU: nothing in sysfs, and no such counter. */
@@ -389,20 +475,23 @@ int main(int argc, char **argv)
 	width = argc > 1 ? atoi(argv[1]) : 5;
 	has_metrics = !access(DEVICES "/cpu/events/slots", F_OK);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("TAP version 13\n1..14\n");
+	printf("TAP version 13\n1..17\n");
 	run("other CPU", test_other_cpu, false, true);
 	run("no general counters", test_no_general, true, false);
+	run("two users take turns", test_always, true, false);
 	run("per thread", test_per_thread, true, false);
 	run("width", test_width, true, false);
 	run("open", test_open, true, false);
-	run("as written", test_as_written, true, false);
-	run("slots mapped", test_slots_mapped, true, false);
+	run("as written is a fault", test_as_written, true, true);
+	run("slots alone begin below zero", test_slots_mapped, true, false);
 	run("group mapped", test_group, true, false);
-	run("sum", test_sum, true, false);
-	run("formula", test_formula, true, false);
+	run("sums are less", test_sum, true, false);
+	run("formula is 0xff times too much", test_formula, true, false);
 	run("precision is lost", test_precision, true, false);
+	run("precision is lost soon", test_interval, true, false);
 	run("read resets", test_read_resets, true, false);
-	run("over a read", test_over_read, true, false);
+	run("a read ends a difference", test_over_read, true, false);
+	run("a switch ends a difference", test_over_switch, true, false);
 	run("ioctl resets", test_ioctl_resets, true, false);
 	return failures != 0;
 }

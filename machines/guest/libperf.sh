@@ -78,7 +78,7 @@ example()		# NAME PROGRAM...
 		return
 	fi
 	perf stat -x, -o /tmp/topdown.stat -e '{cycles:u,instructions:u,r0914:u,r20c4:u}' \
-		"$@" 1000000 > /tmp/topdown.out
+		"$@" 3000000 > /tmp/topdown.out
 	mapfile -t truth < <(awk -F, -v bubble="$bubble" '$1 ~ /^[0-9]/ { c[++nr] = $1 }
 		END { printf "%f\n0\n%f\n%f\n", 100 * c[2] / c[1], 100 * bubble * c[4] / c[1],
 				100 * c[3] / c[1] }' /tmp/topdown.stat)
