@@ -65,7 +65,7 @@ near()				# NAME LINES TRUTH < NUMBERS
 
 plan 6
 for function in nops int_div mispredict cache_miss; do
-	workload=(perf test -w fnmix 400 "$function" 8)
+	workload=(perf test -w fnmix 2000 "$function" 8)
 	want=$(truth "${workload[@]}")
 	perf stat --topdown -o /tmp/topdown.stat "${workload[@]}" > /dev/null
 	near "perf stat --topdown $function" 1 "$want" < <(percentages /tmp/topdown.stat)
