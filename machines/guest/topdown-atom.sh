@@ -4,7 +4,7 @@
 #
 # Are the slots that libperf takes for those of an E-core its cycles times its width, and is
 # bad speculation what the other events leave? On an E-core of a hybrid machine, with its
-# events, and with one in sysfs for "bound by the backend" that counts nothing. KTAP.
+# events, and with one in sysfs for "bound by the backend" that counts next to nothing. KTAP.
 . "$(dirname "$0")/ktap.sh"
 devices=/sys/bus/event_source/devices
 stub=/tmp/devices
@@ -17,7 +17,8 @@ cat "$devices/cpu_atom/type" > "$stub/cpu_atom/type"
 for file in "$devices"/cpu_atom/events/topdown-*; do
 	cat "$file" > "$stub/cpu_atom/events/${file##*/}"
 done
-echo event=0x74,umask=0x99 > "$stub/cpu_atom/events/topdown-be-bound"
+# Mispredicted returns.
+echo event=0xc5,umask=0x08 > "$stub/cpu_atom/events/topdown-be-bound"
 
 plan 2
 all=$(example)
