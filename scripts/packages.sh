@@ -73,9 +73,11 @@ fetch_pinned()		# PIN SUITE ARCH DIRECTORY PACKAGE...
 		[ -z "$sha" ] || echo "$sha  $file" | sha256sum --check --status ||
 			die "$file does not have the sha256 of $pin"
 		if [ -n "${UPDATE_PINS:-}" ]; then
-			version=${file##*/"${package}"_}
-			version=${version%.d*}
-			[ "${APT_TYPE:-deb}" != deb ] || version=$(dpkg-deb -f "$file" Version)
+			# With the epoch, which the names of files do not have.
+			case $file in
+			*.dsc)	version=$(sed -n 's/^Version: //p' "$file") ;;
+			*)	version=$(dpkg-deb -f "$file" Version) ;;
+			esac
 			echo "$package $version $(sha256sum "$file" | cut -d ' ' -f 1)" >> "$pin"
 		fi
 	done
