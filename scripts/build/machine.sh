@@ -49,6 +49,10 @@ if grep -qE '/libperf(\.sh|/)' "$list"; then
 	libperf=$("$TOP/scripts/build/libperf.sh" "$arch")
 	files+=("$libperf=libperf")
 fi
+if grep -q '/guest/real\.sh' "$list"; then
+	real=$("$TOP/scripts/build/real.sh")
+	files+=("$real=real")
+fi
 # A Python for what is in Python.
 if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
 	libraries=$("$TOP/scripts/build/sysroot.sh" "$arch")
