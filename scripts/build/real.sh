@@ -60,7 +60,7 @@ build()
 	ccache gcc "${flags[@]}" -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -o "$bin/sqlite3" \
 		shell.c sqlite3.c -lm
 	cd "$tmp/tcc"
-	./configure --cc='ccache gcc' --extra-cflags='-O2 -g' --extra-ldflags=-static
+	./configure --debug --cc='ccache gcc' --extra-cflags='-O2 -g' --extra-ldflags=-static
 	make -s tcc
 	cp tcc "$bin"
 	ccache g++ "${flags[@]}" -std=c++17 -I"$tmp/nlohmann-json3/single_include" -o "$bin/jsonbench" \
