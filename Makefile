@@ -24,6 +24,10 @@
 # make truth     record a workload on x86_64-stalls RECORDINGS= (200) times, and print
 #                what perf says of its functions, what is true, and how often the
 #                confidence intervals have it
+# make bench     record real programs on emulated machines and print how wrong the metrics of
+#                their functions are, with windows as they were, with sampled events, and
+#                with perf fnstat: WHAT=real, PROGRAMS="NAME ..." these, and MACHINES=,
+#                MODES="old|events|new ...", INTERRUPTS="NUMBER ..." see scripts/bench-real.sh
 # make speed     print the instructions, time and memory of perf report with windows,
 #                without, and of the base, for a recording of SAMPLES= (2000000)
 # make page      write build/results/page/page.html, what perf fnstat report --html makes of
@@ -130,6 +134,10 @@ truth:
 	@cat $(RESULTS)/truth/truth.tap
 	@scripts/summary.sh build/lists/truth.list=$(RESULTS)/truth
 
+bench:
+	@MACHINES='$(MACHINES)' MODES='$(MODES)' INTERRUPTS='$(INTERRUPTS)' \
+		scripts/bench-$(or $(WHAT),real).sh $(PROGRAMS)
+
 speed:
 	@scripts/speed.sh $(SAMPLES)
 
@@ -189,5 +197,5 @@ clean:
 	done
 	rm -rf build
 
-.PHONY: help demo test shell archs headline fuzz cost fixes topdown truth speed page drivers deb \
-	deb-test qemu backport newest robots bisect import export check mail lint cache clean-cache clean
+.PHONY: help demo test shell archs headline fuzz cost fixes topdown truth bench speed page drivers \
+	deb deb-test qemu backport newest robots bisect import export check mail lint cache clean-cache clean

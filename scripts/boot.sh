@@ -7,6 +7,9 @@
 # console.log. Fails if the machine does not get to its end within SECONDS
 # (default 900); what the tests said is for summary.sh to judge.
 #
+# With PROFILE=yes, x86_64 alone, QEMU leaves in RESULTS/profile what each address of the
+# programs took that event 0xfe counts, see pmu-profile in patches/qemu.
+#
 # With SECONDS=shell the console is on the terminal, and init starts a shell.
 . "$(dirname "$0")/build/lib.sh"
 . "$TOP/scripts/machines.sh"
@@ -24,6 +27,7 @@ stream=$dir/results.tar log=$dir/console.log
 [ -z "${devices:-}" ] ||
 	machine+=(-dtb "$("$TOP/scripts/build/dtb.sh" "$devices" "$dir" \
 		"$emulator" "${machine[@]}")")
+[ -z "${PROFILE:-}" ] || machine+=(-global "max-x86_64-cpu.pmu-profile=$dir/profile")
 machine+=("${result_port[@]//RESULTS/$stream}" -display none -no-reboot
 	-kernel "$kernel" -initrd "$initramfs")
 cmdline="console=$console $cmdline printk.time=1 panic=-1"

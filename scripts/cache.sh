@@ -16,6 +16,7 @@ describe()			# NAME
 	ccache)		echo 'objects' ;;
 	qemu)		echo 'our QEMU, a directory for each state of its source' ;;
 	meson|sparse)	echo "a directory for each scripts/build/$1.pin" ;;
+	real)		echo 'real programs, a directory for each scripts/build/real.pin' ;;
 	sysroot)	echo 'packages for test machines, a directory for each machines/arch/*.pin' ;;
 	esac
 }

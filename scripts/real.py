@@ -144,6 +144,9 @@ def cell(entry, metric):
 def read_tap(path):
     """Read what the machine printed: a dictionary, and the report. None if it failed."""
     status = path.removesuffix('.tap') + '.status'
+    if not os.path.exists(status):
+        print(f'# there is no {status}')
+        return None, None
     with open(path, encoding='utf-8', errors='replace') as file:
         text = file.read().replace('\r', '')
     with open(status, encoding='ascii') as file:
@@ -366,8 +369,8 @@ def main(programs_dir, directories):
             if not report:
                 broken.append(f'{machine} {program} {mode} {interrupts}')
                 continue
-            if 'ns' in said and 'duration' in values:
-                values['slower'] = 100 * (values['duration'] * 1e6 / said['ns'] - 1)
+            if 'ms' in said and 'duration' in values:
+                values['slower'] = 100 * (values['duration'] / said['ms'] - 1)
             results[machine, interrupts][program, mode] = Result(truth, mode, values, report)
 
     print('TAP version 13')

@@ -19,6 +19,7 @@ program=$1 mode=$2 nr=$3
 data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
 # Cycles have a window in a round, two interrupts; the other events have one.
 new_interrupts=5
+metrics=cpi,branch-mpki,cache-mpki
 
 case $program in
 bzip2)		command=(bzip2 -9 -k -c "$data/text350") ;;
@@ -46,8 +47,8 @@ timed()
 if [ "$mode" = truth ]; then
 	event=$(printf 'r%02xfe' "$nr")
 	timed perf stat -x, -o "$counts" -e "${TRUTH_EVENT:-$event}:u,instructions:u" \
-		-e branch-misses:u,cache-misses:u,duration_time
-	awk -F, 'BEGIN { split("cycles,insns,bm,cm,ns", name) }
+		-e branch-misses:u,cache-misses:u,task-clock
+	awk -F, 'BEGIN { split("cycles,insns,bm,cm,ms", name) }
 		$1 ~ /^[0-9]/ { print "# " name[++n] " " $1 }' "$counts" | tee "$counts.sums"
 	exit
 fi
@@ -74,7 +75,7 @@ old)
 	timed perf record -o "$recording" \
 		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
 	report=(perf report --windows --sort sym --attribution same
-		--metrics cpi,branch-mpki,cache-mpki) ;;
+		--metrics "$metrics") ;;
 events)
 	events=()
 	for event in cycles:cycles insns:instructions bm:branch-misses cm:cache-misses; do
@@ -85,7 +86,7 @@ events)
 new)
 	timed perf fnstat record -o "$recording" -c "$(period cycles $((nr / new_interrupts)))"
 	sed 's/^/# said /' /tmp/said
-	report=(perf fnstat report -M cpi,branch-mpki,cache-mpki) ;;
+	report=(perf fnstat report -M "$metrics") ;;
 *)
 	echo "no mode $mode"; exit 1 ;;
 esac

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: bench-real.sh [PROGRAM...]
+#
+# Record real programs, those of scripts/build/real.sh or these, on emulated machines and
+# judge what perf says of each function: with windows as they were, with sampled events,
+# and with perf fnstat, at the same numbers of interrupts. What is true is counted by QEMU.
+# See machines/guest/real.sh and scripts/real.py. Each program has a machine of its own,
+# whose results are in build/results/real/MACHINE/PROGRAM.
+#
+# MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.
+. "$(dirname "$0")/machines.sh"
+
+read -ra machines <<< "${MACHINES:-x86_64-stalls x86_64-refill x86_64-refill-350}"
+read -ra modes <<< "${MODES:-old events new}"
+read -ra interrupts <<< "${INTERRUPTS:-3000 10000 30000}"
+programs=("$@")
+[ $# -gt 0 ] || programs=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
+
+real=$("$TOP/scripts/build/real.sh")
+for program in "${programs[@]}"; do
+	[ -x "$real/bin/${program%-mt}" ] || die "no program '$program'"
+done
+list=$BUILD/lists/real.list directories=()
+mkdir -p "${list%/*}"
+for program in "${programs[@]}"; do
+	run="600 /guest/unthrottled.sh /guest/real.sh $program"
+	{
+		echo "truth $run truth 1"
+		for mode in "${modes[@]}"; do
+			for nr in "${interrupts[@]}"; do
+				echo "$mode-$nr $run $mode $nr"
+			done
+		done
+	} > "$list"
+	for machine in "${machines[@]}"; do
+		directory=$RESULTS/real/$machine/$program
+		directories+=("$directory")
+		# What is missing of it fails below.
+		PROFILE=yes "$TOP/scripts/run.sh" "$machine" "$list" "$directory" 3600 || true
+	done
+done
+python3 "$TOP/scripts/real.py" "$real/bin" "${directories[@]}"
