@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: real.sh PROGRAM truth PROFILE | PROGRAM old|events|new INTERRUPTS
+# usage: real.sh PROGRAM truth PROFILE | PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS
 #
 # Run PROGRAM, of scripts/build/real.sh, and print what scripts/real.py judges: lines
 # "# NAME VALUE", and the report as JSON, compressed, in base64.
@@ -14,12 +14,15 @@
 # events: a quarter of them each of cycles, instructions, and the misses of branches and
 # the cache, without windows
 # new: perf fnstat record
+# events-cpi, new-cpi: the same for CPI alone, with more samples of its events
 set -euo pipefail
 program=$1 mode=$2 nr=$3
 data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
-# Cycles have a window in a round, two interrupts; the other events have one.
-new_interrupts=5
 metrics=cpi,branch-mpki,cache-mpki
+sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
+case $mode in
+*-cpi)	metrics=cpi sampled=("${sampled[@]:0:2}") ;;
+esac
 
 case $program in
 bzip2)		command=(bzip2 -9 -k -c "$data/text350") ;;
@@ -76,15 +79,17 @@ old)
 		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
 	report=(perf report --windows --sort sym --attribution same
 		--metrics "$metrics") ;;
-events)
+events*)
 	events=()
-	for event in cycles:cycles insns:instructions bm:branch-misses cm:cache-misses; do
-		events+=(-e "${event#*:}/period=$(period "${event%:*}" $((nr / 4)))/u")
+	for event in "${sampled[@]}"; do
+		events+=(-e "${event#*:}/period=$(period "${event%:*}" $((nr / ${#sampled[@]})))/u")
 	done
 	timed perf record -o "$recording" "${events[@]}"
 	report=(perf report --sort sym) ;;
-new)
-	timed perf fnstat record -o "$recording" -c "$(period cycles $((nr / new_interrupts)))"
+new*)
+	# Cycles have a window in a round, two interrupts; the other events have one.
+	cycles=$(period cycles $((nr / (${#sampled[@]} + 1))))
+	timed perf fnstat record -o "$recording" -c "$cycles" -M "$metrics"
 	sed 's/^/# said /' /tmp/said
 	report=(perf fnstat report -M "$metrics") ;;
 *)
