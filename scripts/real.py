@@ -10,7 +10,10 @@ directories MACHINE/PROGRAM, each with what machines/guest/real.sh printed
 Functions count that take at least half a percent of the time, weighted with it. The error
 of CPI is relative to the true one, that of misses to the larger one of the true one and
 half of that of the program; no error is above 100 %, which is also that of no value. KTAP,
-with the tables as comments.
+with the tables as comments: the errors of the metrics, how many percent of the time are in
+rows with a CPI without a mark, how many cells without a mark are outside of their interval,
+how many interrupts and how large the data was, and by how many percent the program was
+slower.
 """
 import base64
 import bisect
@@ -37,6 +40,7 @@ CHANCE = 0.01
 MODES = {'old': 'old', 'events': 'evts', 'new': 'new', 'events-cpi': 'e-cpi', 'new-cpi': 'n-cpi'}
 METRICS = {'CPI': 'cpi', 'BM/KI': 'branch-mpki', 'CM/KI': 'cache-mpki'}
 EVENTS = ('insns', 'cycles', 'bm', 'cm')
+COUNTED = {'CPI': 'cycles', 'BM/KI': 'bm', 'CM/KI': 'cm'}
 LEAST = 0.005
 SHOWN = 8
 
@@ -125,10 +129,9 @@ class Truth:
 
 def rate(metric, counts):
     """Calculate a metric from counts."""
-    above = {'CPI': 'cycles', 'BM/KI': 'bm', 'CM/KI': 'cm'}[metric]
     if not counts['insns']:
         return None
-    return (1 if metric == 'CPI' else 1000) * counts[above] / counts['insns']
+    return (1 if metric == 'CPI' else 1000) * counts[COUNTED[metric]] / counts['insns']
 
 
 def cell(entry, metric):
@@ -177,12 +180,16 @@ def cells_of_windows(truth, report):
 def cells_of_events(truth, report):
     """Calculate the metrics from samples of events: each stands for its period."""
     sums = collections.defaultdict(lambda: dict.fromkeys(EVENTS, 0))
-    names = {'cycles': 'cycles', 'instructions': 'insns', 'branch-misses': 'bm', 'cache-misses': 'cm'}
+    names = {'cycles': 'cycles', 'instructions': 'insns',
+             'branch-misses': 'bm', 'cache-misses': 'cm'}
+    sampled = set()
     for event in report['events']:
         name = names[re.match('[a-z-]*', event['event']).group()]
+        sampled.add(name)
         for i, entry in truth.entries(event['entries']).items():
             sums[i][name] = entry['period']
-    return {(i, metric): Cell(value, -math.inf, math.inf, '') for i in sums for metric in METRICS
+    metrics = [metric for metric in METRICS if COUNTED[metric] in sampled]
+    return {(i, metric): Cell(value, -math.inf, math.inf, '') for i in sums for metric in metrics
             if (value := rate(metric, sums[i])) is not None}
 
 
@@ -198,7 +205,8 @@ class Result:
     def __init__(self, truth, mode, values, report):
         self.values = values
         self.misses = samples_of(report, 'branch-misses'), samples_of(report, 'cache-misses')
-        self.cells = (cells_of_events if mode.startswith('events') else cells_of_windows)(truth, report)
+        read = cells_of_events if mode.startswith('events') else cells_of_windows
+        self.cells = read(truth, report)
         self.truth = truth
         large = truth.large
         time = sum(truth.time[i] for i in large)
@@ -273,34 +281,28 @@ def text(value, form='5.1f'):
 def print_table(machine, interrupts, programs, results):
     """Print all of one number of interrupts on a machine."""
     modes = [m for m in MODES if any((p, m) in results for p in programs)]
+    titles = (*METRICS, 'no mark', 'outside', 'samples', 'KiB', 'time')
     print(f'#\n# {machine}, about {interrupts} interrupts')
-    print('# %-10s' % '' + ''.join(' | %-*s' % (6 * len(modes) - 1, x) for x in (
-        *(f'{metric} error, %' if len(modes) > 2 else metric for metric in METRICS),
-        'no mark, %', 'outside', 'samples', 'KiB', 'time, %')))
-    print('# %-10s' % 'program' + (' | ' + ' '.join('%5s' % MODES[m] for m in modes)) * 8)
+    print('# %-10s' % '' + ''.join(' | %-*s' % (6 * len(modes) - 1, x) for x in titles))
+    print('# %-10s' % 'program' + (' | ' + ' '.join('%5s' % MODES[m] for m in modes)) * len(titles))
 
-    def row(name, columns):
-        print('# %-10s' % name + ''.join(' | ' + ' '.join(x) for x in columns))
-
-    def columns(program):
-        found = [results.get((program, m)) for m in modes]
-        for metric in METRICS:
-            yield [text(x and x.error.get(metric)) for x in found]
-        yield [text(x.clear['CPI'] if x and x.intervals else None, '5.0f') for x in found]
-        yield [f'{x.outside}/{x.unmarked}'.rjust(5) if x and x.intervals else '    -' for x in found]
-        yield [text(x and x.values.get('sample'), '5.0f') for x in found]
-        yield [text(x and x.values['bytes'] / 1024, '5.0f') for x in found]
-        yield [text(x and x.values.get('slower'), '5.1f') for x in found]
+    def row(name, group):
+        """Print a line, of the results of one program or of several."""
+        def each(form, value):
+            return ' '.join(text(mean(value(x) for x in xs), form) for xs in group)
+        columns = [each('5.1f', lambda x, metric=metric: x.error.get(metric)) for metric in METRICS]
+        columns += [
+            each('5.0f', lambda x: x.clear['CPI'] if x.intervals else None),
+            ' '.join('%5s' % (f'{sum(x.outside for x in xs)}/{n}'
+                              if (n := sum(x.unmarked for x in xs)) else '-') for xs in group),
+            each('5.0f', lambda x: x.values.get('sample')),
+            each('5.0f', lambda x: x.values['bytes'] / 1024),
+            each('5.1f', lambda x: x.values.get('slower'))]
+        print('# %-10s' % name + ''.join(' | ' + x for x in columns))
 
     for program in programs:
-        row(program, columns(program))
-    every = [[results[p, m] for p in programs if (p, m) in results] for m in modes]
-    row('mean', [
-        *([text(mean(x.error.get(metric) for x in xs)) for xs in every] for metric in METRICS),
-        [text(mean(x.clear['CPI'] for x in xs if x.intervals), '5.0f') for xs in every],
-        [f'{sum(x.outside for x in xs)}/{sum(x.unmarked for x in xs)}'.rjust(5) for xs in every],
-        *[[text(mean(x.values.get(key) and x.values[key] / unit for x in xs), form) for xs in every]
-          for key, unit, form in (('sample', 1, '5.0f'), ('bytes', 1024, '5.0f'), ('slower', 1, '5.1f'))]])
+        row(program, [[results[program, m]] if (program, m) in results else [] for m in modes])
+    row('mean', [[results[p, m] for p in programs if (p, m) in results] for m in modes])
 
 
 def print_functions(program, truth, results):
