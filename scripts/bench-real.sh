@@ -14,13 +14,17 @@
 read -ra machines <<< "${MACHINES:-x86_64-stalls x86_64-refill x86_64-refill-350}"
 read -ra modes <<< "${MODES:-old events new}"
 read -ra interrupts <<< "${INTERRUPTS:-3000 10000 30000}"
+all=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
 programs=("$@")
-[ $# -gt 0 ] || programs=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
+[ $# -gt 0 ] || programs=("${all[@]}")
+for program in "${programs[@]}"; do
+	[[ " ${all[*]} " == *" $program "* ]] || die "no program '$program': ${all[*]}"
+done
+for machine in "${machines[@]}"; do
+	require_machine "$machine"
+done
 
 real=$("$TOP/scripts/build/real.sh")
-for program in "${programs[@]}"; do
-	[ -x "$real/bin/${program%-mt}" ] || die "no program '$program'"
-done
 list=$BUILD/lists/real.list directories=()
 mkdir -p "${list%/*}"
 for program in "${programs[@]}"; do

@@ -73,6 +73,8 @@ refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
 refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
 refused 'usage: topdown.sh' scripts/topdown.sh nope
 refused "no 'nope' in robots.table: " scripts/robots.sh nope
+refused "no program 'nope': bzip2" scripts/bench-real.sh nope
+refused "no machine 'nope'" env MACHINES=nope scripts/bench-real.sh lua
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
