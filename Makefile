@@ -27,7 +27,7 @@
 # make bench     record real programs on emulated machines and print how wrong the metrics of
 #                their functions are, with windows as they were, with sampled events, and
 #                with perf fnstat: WHAT=real, PROGRAMS="NAME ..." these, and MACHINES=,
-#                MODES="old|events|new ...", INTERRUPTS="NUMBER ..." see scripts/bench-real.sh
+#                MODES="old|events|new|events-cpi|new-cpi ...", INTERRUPTS="NUMBER ..." see scripts/bench-real.sh
 # make speed     print the instructions, time and memory of perf report with windows,
 #                without, and of the base, for a recording of SAMPLES= (2000000)
 # make page      write build/results/page/page.html, what perf fnstat report --html makes of

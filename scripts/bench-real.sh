@@ -12,7 +12,7 @@
 . "$(dirname "$0")/machines.sh"
 
 read -ra machines <<< "${MACHINES:-x86_64-stalls x86_64-refill x86_64-refill-350}"
-read -ra modes <<< "${MODES:-old events new}"
+read -ra modes <<< "${MODES:-old events new events-cpi new-cpi}"
 read -ra interrupts <<< "${INTERRUPTS:-3000 10000 30000}"
 all=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
 programs=("$@")

@@ -18,10 +18,12 @@
 set -euo pipefail
 program=$1 mode=$2 nr=$3
 data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
-metrics=cpi,branch-mpki,cache-mpki
 sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
+# How many interrupts a round of perf fnstat record has: two for a window, and one for
+# each other event, of which the default has cache-references as well.
+round=6 metrics=()
 case $mode in
-*-cpi)	metrics=cpi sampled=("${sampled[@]:0:2}") ;;
+*-cpi)	round=3 metrics=(-M cpi) sampled=("${sampled[@]:0:2}") ;;
 esac
 
 case $program in
@@ -77,8 +79,7 @@ old)
 	terms+=,period-jitter=$((cycles / 10)),alt-period-jitter=$jitter
 	timed perf record -o "$recording" \
 		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
-	report=(perf report --windows --sort sym --attribution same
-		--metrics "$metrics") ;;
+	report=(perf report --windows --sort sym --attribution same) ;;
 events*)
 	events=()
 	for event in "${sampled[@]}"; do
@@ -87,11 +88,9 @@ events*)
 	timed perf record -o "$recording" "${events[@]}"
 	report=(perf report --sort sym) ;;
 new*)
-	# Cycles have a window in a round, two interrupts; the other events have one.
-	cycles=$(period cycles $((nr / (${#sampled[@]} + 1))))
-	timed perf fnstat record -o "$recording" -c "$cycles" -M "$metrics"
+	timed perf fnstat record -o "$recording" -c "$(period cycles $((nr / round)))" "${metrics[@]}"
 	sed 's/^/# said /' /tmp/said
-	report=(perf fnstat report -M "$metrics") ;;
+	report=(perf fnstat report "${metrics[@]}") ;;
 *)
 	echo "no mode $mode"; exit 1 ;;
 esac
