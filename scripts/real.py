@@ -36,8 +36,8 @@ MISSES = 1.1
 HOLD = (92, 98)
 CHANCE = 0.01
 
-# Modes of machines/guest/real.sh, and how the tables call them.
-MODES = {'old': 'old', 'events': 'evts', 'new': 'new', 'events-cpi': 'e-cpi', 'new-cpi': 'n-cpi'}
+# Modes of machines/guest/real.sh that are in one table.
+MODES = {'': ('old', 'events', 'new'), '-cpi': ('events-cpi', 'new-cpi')}
 METRICS = {'CPI': 'cpi', 'BM/KI': 'branch-mpki', 'CM/KI': 'cache-mpki'}
 EVENTS = ('insns', 'cycles', 'bm', 'cm')
 COUNTED = {'CPI': 'cycles', 'BM/KI': 'bm', 'CM/KI': 'cm'}
@@ -278,19 +278,23 @@ def text(value, form='5.1f'):
     return ' ' * (width - 1) + '-' if value is None else format(value, form)
 
 
-def print_table(machine, interrupts, programs, results):
-    """Print all of one number of interrupts on a machine."""
-    modes = [m for m in MODES if any((p, m) in results for p in programs)]
-    titles = (*METRICS, 'no mark', 'outside', 'samples', 'KiB', 'time')
-    print(f'#\n# {machine}, about {interrupts} interrupts')
+def print_table(machine, interrupts, suffix, results):
+    """Print all of one number of interrupts on a machine, of the modes with this suffix."""
+    modes = [m for m in MODES[suffix] if m in {m for _, m in results}]
+    programs = list(dict.fromkeys(p for p, m in results if m in modes))
+    if not programs:
+        return
+    metrics = ['CPI'] if suffix else METRICS
+    titles = (*metrics, 'no mark', 'outside', 'samples', 'KiB', 'time')
+    print(f'#\n# {machine}, about {interrupts} interrupts{" for CPI alone" if suffix else ""}')
     print('# %-10s' % '' + ''.join(' | %-*s' % (6 * len(modes) - 1, x) for x in titles))
-    print('# %-10s' % 'program' + (' | ' + ' '.join('%5s' % MODES[m] for m in modes)) * len(titles))
+    print('# %-10s' % 'program' + (' | ' + ' '.join('%5s' % m.removesuffix(suffix)[:5] for m in modes)) * len(titles))
 
     def row(name, group):
         """Print a line, of the results of one program or of several."""
         def each(form, value):
             return ' '.join(text(mean(value(x) for x in xs), form) for xs in group)
-        columns = [each('5.1f', lambda x, metric=metric: x.error.get(metric)) for metric in METRICS]
+        columns = [each('5.1f', lambda x, metric=metric: x.error.get(metric)) for metric in metrics]
         columns += [
             each('5.0f', lambda x: x.clear['CPI'] if x.intervals else None),
             ' '.join('%5s' % (f'{sum(x.outside for x in xs)}/{n}'
@@ -302,12 +306,14 @@ def print_table(machine, interrupts, programs, results):
 
     for program in programs:
         row(program, [[results[program, m]] if (program, m) in results else [] for m in modes])
-    row('mean', [[results[p, m] for p in programs if (p, m) in results] for m in modes])
+    # Of the same programs for all modes.
+    programs = [p for p in programs if all((p, m) in results for m in modes)]
+    row(f'mean of {len(programs)}', [[results[p, m] for p in programs] for m in modes])
 
 
 def print_functions(program, truth, results):
     """Print the true and the recorded metrics of the largest functions."""
-    modes = [m for m in MODES if (program, m) in results]
+    modes = [m for m in sum(MODES.values(), ()) if (program, m) in results]
     print(f'#   {program}: true, ' + ', '.join(modes))
     for i in truth.large[:SHOWN]:
         line = '#     %-28s %5.1f %%' % (truth.name[i][:28], 100 * truth.time[i])
@@ -384,15 +390,16 @@ def main(programs_dir, directories):
 
     print('TAP version 13')
     for (machine, interrupts), found in sorted(results.items()):
-        programs = list(dict.fromkeys(p for p, _ in found))
-        print_table(machine, interrupts, programs, found)
-        for program in programs:
+        for suffix in MODES:
+            print_table(machine, interrupts, suffix, found)
+        print('#')
+        for program in dict.fromkeys(p for p, _ in found):
             print_functions(program, truths[machine, program], found)
     for what in broken:
         table.test(False, what)
     by_program = collections.defaultdict(list)
     for (machine, interrupts), found in sorted(results.items()):
-        for suffix in ('', '-cpi'):
+        for suffix in MODES:
             check_limits(table, machine, interrupts, suffix, found)
         for (program, mode), result in found.items():
             if mode.startswith('new'):
