@@ -19,11 +19,9 @@ set -euo pipefail
 program=$1 mode=$2 nr=$3
 data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
 sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
-# How many interrupts a round of perf fnstat record has: two for a window, and one for
-# each other event, of which the default has cache-references as well.
-round=6 metrics=()
+metrics=()
 case $mode in
-*-cpi)	round=3 metrics=(-M cpi) sampled=("${sampled[@]:0:2}") ;;
+*-cpi)	metrics=(-M cpi) sampled=("${sampled[@]:0:2}") ;;
 esac
 
 case $program in
@@ -88,7 +86,12 @@ events*)
 	timed perf record -o "$recording" "${events[@]}"
 	report=(perf report --sort sym) ;;
 new*)
-	timed perf fnstat record -o "$recording" -c "$(period cycles $((nr / round)))" "${metrics[@]}"
+	# Two interrupts for so many cycles, one for so many instructions. Of the misses, and of
+	# the references to the cache that the default has as well, about one for so many cycles.
+	cycles=$(awk -v nr="$nr" -v misses="$((${#metrics[@]} ? 0 : 3))" '
+		{ count[$2] = $3 }
+		END { printf "%d", ((2 + misses) * count["cycles"] + count["insns"]) / nr }' "$counts.sums")
+	timed perf fnstat record -o "$recording" -c "$cycles" "${metrics[@]}"
 	sed 's/^/# said /' /tmp/said
 	report=(perf fnstat report "${metrics[@]}") ;;
 *)
