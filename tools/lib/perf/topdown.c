@@ -1,424 +1,189 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-#if defined(__i386__) || defined(__x86_64__)
-#include <cpuid.h>
-#endif
-#include <api/fs/fs.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
-#include <linux/zalloc.h>
-#include <perf/evsel.h>
-#include <perf/threadmap.h>
+#include <linux/types.h>
 #include <perf/topdown.h>
-#include <internal/evsel.h>
-#include <internal/mmap.h>
-#include <internal/xyarray.h>
 
-#define LEVEL_1		4	/* parts */
+#define STEPS		0xff	/* of a fraction, which has 8 bits */
+#define NR_PARTS	8
+/* No sequence count of a user page: those are even while nobody writes. */
+#define NO_LOCK		1
+#define NO_THREAD	~0UL
 
-/*
- * A metric is a fraction of 8 bits of all slots since the metrics were reset, which
- * read(2) does. At 10 to 30 slots in a nanosecond this is a system call each 140 us
- * at most, for steps of half a microsecond.
- */
-#define METRIC_STEPS	255
-#define COARSE_SLOTS	(4 * 1024 * 1024)
-
-/* Of ratios. */
-#define MAX_ERROR	0.1
-
-struct topdown_group;
-
-/* Events that tell what slots are used for. */
-struct topdown_backend {
-	/* Names in sysfs, or where there are none, the configs. The first one leads. */
-	const char *names[PERF_MMAP_GROUP_MAX];
-	u64 configs[PERF_MMAP_GROUP_MAX];
-	/* Of a level: how many these are, 0 if there is no such level. */
-	int nr[3];
-	/* A PMU with this event is for another backend. */
-	const char *without;
-	/* Slots of a cycle, 0 if this is not known for the PMU. */
-	unsigned int (*width)(const char *pmu);
-	void (*add)(struct topdown_group *group, const u64 *counts,
-		    struct perf_topdown_value *value);
-};
-
-/* The events on a PMU. */
+/* The events of a PMU: its leader counts slots or cycles, the others parts of the slots. */
 struct topdown_group {
-	struct topdown_group *next;
-	const struct topdown_backend *backend;
-	unsigned int width;
-	int nr;
-	struct perf_evsel *evsels[PERF_MMAP_GROUP_MAX];
-	struct perf_event_mmap_page *pcs[PERF_MMAP_GROUP_MAX];
-	u64 configs[PERF_MMAP_GROUP_MAX];
-	bool in_user_space;		/* or the user pages are not right */
-	bool checked;			/* whether they are */
-	u64 running;			/* ns, at the last read(2) */
-
-	/* Of metrics, when they were reset: */
-	u64 slots;
-	u64 error;
-	u32 lock;			/* of the user page */
-
-	/* Of Arm: the counts of the last value, and what was computed until then. */
-	u64 last[PERF_MMAP_GROUP_MAX];
-	double retiring, bad_spec;
+	int		fd[1 + NR_PARTS];
+	int		nr;
+	unsigned int	width;		/* slots of a cycle, or 1 */
+	bool		rest;		/* bad speculation is the rest */
 };
-
-struct perf_topdown {
-	struct topdown_group *groups;
-	const char **owner;	/* &thread, in memory that fork(2) clears */
-};
-
-/* Its address is different in each thread. */
-static __thread const char thread;
-
-/* Intel's metrics: slots, and parts that the kernel, or libperf, has made of fractions. */
-static void add_metrics(struct topdown_group *group, const u64 *counts,
-			struct perf_topdown_value *value)
-{
-	value->slots += counts[0];
-	for (int i = 1; i < group->nr; i++)
-		value->part[i - 1] += counts[i];
-}
-
-/* Intel's E-cores: an event for each part. */
-static void add_parts(struct topdown_group *group, const u64 *counts,
-		      struct perf_topdown_value *value)
-{
-	for (int i = 0; i < group->nr; i++) {
-		value->slots += counts[i];
-		value->part[i] += counts[i];
-	}
-}
-
-enum { AMD_CYCLES, AMD_RETIRED, AMD_DISPATCHED, AMD_FRONTEND, AMD_BACKEND };
-
-/* Slots that another thread of the core used are none of the parts. */
-static void add_amd(struct topdown_group *group, const u64 *counts,
-		    struct perf_topdown_value *value)
-{
-	value->slots += group->width * counts[AMD_CYCLES];
-	value->part[PERF_TOPDOWN_RETIRING] += counts[AMD_RETIRED];
-	if (counts[AMD_DISPATCHED] > counts[AMD_RETIRED])
-		value->part[PERF_TOPDOWN_BAD_SPEC] += counts[AMD_DISPATCHED] -
-						      counts[AMD_RETIRED];
-	value->part[PERF_TOPDOWN_FE_BOUND] += counts[AMD_FRONTEND];
-	value->part[PERF_TOPDOWN_BE_BOUND] += counts[AMD_BACKEND];
-}
-
-/* Zen 4 and later. */
-static unsigned int amd_width(const char *pmu __maybe_unused)
-{
-#if defined(__i386__) || defined(__x86_64__)
-	unsigned int max, eax, b, c, d, family, model;
-
-	if (strcmp(pmu, "cpu") || !__get_cpuid(0, &max, &b, &c, &d) || b != signature_AMD_ebx)
-		return 0;
-	__cpuid(1, eax, b, c, d);
-	family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff);
-	model = (eax >> 4 & 0xf) + (eax >> 12 & 0xf0);
-	if (family >= 0x1a)
-		return 8;
-	/* Of this family, Zen 3 has the other models. */
-	if (family == 0x19 && ((model >= 0x10 && model < 0x20) || model >= 0x60))
-		return 6;
-#endif
-	return 0;
-}
-
-enum { ARM_CYCLES, ARM_RETIRED, ARM_SPECULATED, ARM_STALLED, ARM_FRONTEND, ARM_BACKEND };
 
 /*
- * Slots that are not stalled retire or are of bad speculation, as operations do: which is
- * right for what was executed in between, but not for sums.
+ * The kernel adds the registers of slots and metrics to the counts each time that the
+ * thread is switched or its events are read, zeroes them, and changes the sequence count
+ * of the user page of slots. As long as that is @lock, counts are @base and what is in
+ * the registers.
  */
-static void add_arm(struct topdown_group *group, const u64 *counts,
-		    struct perf_topdown_value *value)
-{
-	u64 delta[PERF_MMAP_GROUP_MAX];
-	double used, retired = 0;
+struct perf_topdown {
+	struct perf_event_mmap_page	*page;
+	unsigned long			*owner;	/* 0 if inherited */
+	struct perf_topdown_raw		base;
+	u32				lock;
+	bool				busy;	/* @base is being written */
+	int				nr;
+	struct topdown_group		groups[2];
+};
 
-	for (int i = 0; i < group->nr; i++) {
-		delta[i] = counts[i] - group->last[i];
-		group->last[i] = counts[i];
-	}
-	used = (double)group->width * delta[ARM_CYCLES] - delta[ARM_STALLED];
-	if (used > 0 && delta[ARM_SPECULATED])
-		retired = used * delta[ARM_RETIRED] / delta[ARM_SPECULATED];
-	if (used > 0) {
-		group->retiring += min(retired, used);
-		group->bad_spec += used - min(retired, used);
-	}
-	value->slots += group->width * counts[ARM_CYCLES];
-	value->part[PERF_TOPDOWN_RETIRING] += group->retiring;
-	value->part[PERF_TOPDOWN_BAD_SPEC] += group->bad_spec;
-	value->part[PERF_TOPDOWN_FE_BOUND] += counts[ARM_FRONTEND];
-	value->part[PERF_TOPDOWN_BE_BOUND] += counts[ARM_BACKEND];
+/*
+ * A number, as the address of what a thread has may have been that of another one. With
+ * this model it is found without a function call.
+ */
+static __thread unsigned long this_thread __attribute__((tls_model("initial-exec"))) = NO_THREAD;
+static unsigned long last_thread;
+
+/* What is read instead of a user page where there is none. */
+static struct perf_event_mmap_page no_page;
+
+#if defined(__i386__) || defined(__x86_64__)
+#include <cpuid.h>
+
+#define RDPMC_SLOTS	0x40000003	/* fixed counter 3 */
+#define RDPMC_METRICS	0x20000000
+
+static u64 rdpmc(unsigned int counter)
+{
+	unsigned int low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter));
+	return low | (u64)high << 32;
 }
 
-/* Read the first line of a file of a PMU. Returns false if it has none. */
-static bool read_line(const char *pmu, const char *file, char *line, size_t size)
+/* Those for which tools/perf/pmu-events/arch/x86 has TopdownL1, and with which formula. */
+static bool find_e_core(struct topdown_group *group)
 {
-	char path[PATH_MAX];
-	bool done;
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d))
+		return false;
+	switch (a & 0xfff0ff0) {
+	/* alderlake, alderlaken */
+	case 0x90670: case 0x906a0: case 0xb0670: case 0xb06a0: case 0xb06e0: case 0xb06f0:
+		group->width = 5;
+		group->rest = true;
+		return true;
+	/* meteorlake, sierraforest, grandridge */
+	case 0xa06a0: case 0xa06c0: case 0xb0650: case 0xa06f0: case 0xb0660:
+		group->width = 6;
+		return true;
+	/* arrowlake, lunarlake */
+	case 0xc0650: case 0xc0660: case 0xb06d0:
+		group->width = 8;
+		return true;
+	default:
+		return false;
+	}
+}
+#else
+#define RDPMC_SLOTS	0
+#define RDPMC_METRICS	0
+
+static u64 rdpmc(unsigned int counter __maybe_unused) { return 0; }
+static bool find_e_core(struct topdown_group *group __maybe_unused) { return false; }
+#endif
+
+/* Read up to two numbers from a file of a PMU. */
+static int scan(const char *pmu, const char *file, const char *format, unsigned int *a,
+		unsigned int *b)
+{
+	char path[128];
+	int err = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s/%s",
-		 sysfs__mountpoint(), pmu, file);
-	f = fopen(path, "r");
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/%s", pmu, file);
+	f = fopen(path, "re");
 	if (!f)
-		return false;
-	done = fgets(line, size, f);
+		return -errno;
+	if (fscanf(f, format, a, b) < 1)
+		err = -ENOENT;
 	fclose(f);
-	return done;
-}
-
-static unsigned int arm_width(const char *pmu)
-{
-	char line[64];
-
-	return read_line(pmu, "caps/slots", line, sizeof(line)) ? strtoul(line, NULL, 0) : 0;
-}
-
-static const struct topdown_backend backends[] = {
-	{
-		.names = {
-			"slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
-			"topdown-be-bound", "topdown-heavy-ops", "topdown-br-mispredict",
-			"topdown-fetch-lat", "topdown-mem-bound",
-		},
-		.nr = { 0, 1 + LEVEL_1, 1 + PERF_TOPDOWN_PARTS },
-		.add = add_metrics,
-	}, {
-		.names = {
-			"topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
-			"topdown-be-bound",
-		},
-		.nr = { 0, LEVEL_1 },
-		.without = "slots",
-		.add = add_parts,
-	}, {
-		.configs = {
-			[AMD_CYCLES]	 = 0x76,
-			[AMD_RETIRED]	 = 0xc1,
-			[AMD_DISPATCHED] = 0x7aa,
-			[AMD_FRONTEND]	 = 0x1000001a0,
-			[AMD_BACKEND]	 = 0x100001ea0,
-		},
-		.nr = { 0, 5 },
-		.width = amd_width,
-		.add = add_amd,
-	}, {
-		.names = {
-			[ARM_CYCLES]	 = "cpu_cycles",
-			[ARM_RETIRED]	 = "op_retired",
-			[ARM_SPECULATED] = "op_spec",
-			[ARM_STALLED]	 = "stall_slot",
-			[ARM_FRONTEND]	 = "stall_slot_frontend",
-			[ARM_BACKEND]	 = "stall_slot_backend",
-		},
-		.nr = { 0, 6 },
-		.width = arm_width,
-		.add = add_arm,
-	},
-};
-
-/* Get the config of an event like "event=0x00,umask=0x80", the only terms of core PMUs here. */
-static bool find_event(const char *pmu, const char *name, u64 *config)
-{
-	char file[NAME_MAX], line[64], *term, *rest = line;
-
-	snprintf(file, sizeof(file), "events/%s", name);
-	if (!read_line(pmu, file, line, sizeof(line)))
-		return false;
-	*config = 0;
-	while ((term = strsep(&rest, ","))) {
-		if (!strncmp(term, "event=", 6))
-			*config |= strtoul(term + 6, NULL, 0);
-		else if (!strncmp(term, "umask=", 6))
-			*config |= strtoul(term + 6, NULL, 0) << 8;
-		else
-			return false;
-	}
-	return true;
-}
-
-/* Find the events that a PMU has for a level: 0, -ENOENT if none, -EOPNOTSUPP for level 1. */
-static int find_events(const char *pmu, unsigned int level, struct topdown_group *group)
-{
-	int err = -ENOENT;
-
-	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
-		const struct topdown_backend *backend = &backends[i];
-		int nr;
-
-		group->backend = backend;
-		group->nr = backend->nr[level];
-		group->width = 1;
-		if (backend->without && find_event(pmu, backend->without, &group->configs[0]))
-			continue;
-		if (backend->width)
-			group->width = backend->width(pmu);
-		if (!group->width)
-			continue;
-		for (nr = 0; nr < backend->nr[1] || nr < group->nr; nr++) {
-			group->configs[nr] = backend->configs[nr];
-			if (backend->names[nr] &&
-			    !find_event(pmu, backend->names[nr], &group->configs[nr]))
-				break;
-		}
-		if (group->nr && nr >= group->nr)
-			return 0;
-		if (nr >= backend->nr[1])
-			err = -EOPNOTSUPP;
-	}
 	return err;
 }
 
-static void close_group(struct topdown_group *group, bool inherited)
+static int open_group(struct perf_topdown *topdown, const char *pmu, bool hybrid)
 {
-	for (int i = group->nr - 1; i >= 0; i--) {
-		struct perf_evsel *evsel = group->evsels[i];
-
-		if (!evsel)
-			continue;
-		/* A process that was forked does not have these mappings. */
-		if (inherited) {
-			xyarray__delete(evsel->mmap);
-			evsel->mmap = NULL;
-		}
-		perf_evsel__munmap(evsel);
-		perf_evsel__close(evsel);
-		perf_evsel__delete(evsel);
-	}
-	free(group);
-}
-
-/* Open the events for the calling thread. They begin to count together. */
-static int open_group(struct topdown_group *group, unsigned int type,
-		      struct perf_thread_map *threads)
-{
+	static const char * const names[1 + NR_PARTS] = {
+		"events/slots", "events/topdown-retiring", "events/topdown-bad-spec",
+		"events/topdown-fe-bound", "events/topdown-be-bound",
+		"events/topdown-heavy-ops", "events/topdown-br-mispredict",
+		"events/topdown-fetch-lat", "events/topdown-mem-bound",
+	};
+	struct topdown_group *group = &topdown->groups[topdown->nr];
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = type,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		.disabled = 1,
-		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_RUNNING,
-#ifdef __aarch64__
-		.config1 = 0x2,		/* Request user access */
-#endif
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
+	/* On a hybrid system, E-cores do not have level 2. */
+	int max = hybrid ? NR_PARTS / 2 : NR_PARTS;
+	unsigned int event, umask;
+	bool metrics;
+	void *page;
+	int err, fd;
 
-	for (int i = 0; i < group->nr; i++) {
-		struct perf_evsel *evsel;
-		int err, fd;
-
-		attr.config = group->configs[i];
-		evsel = perf_evsel__new(&attr);
-		if (!evsel)
-			return -ENOMEM;
-		group->evsels[i] = evsel;
-		evsel->leader = group->evsels[0];
-		err = perf_evsel__open(evsel, NULL, threads);
+	err = scan(pmu, "type", "%u", &attr.type, NULL);
+	if (err)
+		return err;
+	for (group->nr = 0; group->nr <= max; group->nr++) {
+		err = scan(pmu, names[group->nr], "event=%x,umask=%x", &event, &umask);
+		if (err == -ENOENT && group->nr == 1 + NR_PARTS / 2)
+			break;		/* no level 2 */
+		if (err == -ENOENT && !group->nr && find_e_core(group)) {
+			event = 0x3c;	/* cycles */
+			umask = 0;
+			err = 0;
+		}
 		if (err)
 			return err;
-		fd = *(int *)xyarray__entry(evsel->fd, 0, 0);
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		if (perf_evsel__mmap(evsel, 0))
+		attr.config = event | umask << 8;
+		fd = syscall(__NR_perf_event_open, &attr, 0, -1,
+			     group->nr ? group->fd[0] : -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0)
 			return -errno;
-		group->pcs[i] = perf_evsel__mmap_base(evsel, 0, 0);
-		attr.disabled = 0;
+		group->fd[group->nr] = fd;
+		/* Counted as soon as it has something to close. */
+		topdown->nr = group - topdown->groups + 1;
 	}
-	group->in_user_space = true;
-	group->lock = READ_ONCE(group->pcs[0]->lock);
-	return perf_evsel__enable(group->evsels[0]) ? -errno : 0;
-}
-
-/* Add the events of a PMU. */
-static int add_pmu(struct perf_topdown *topdown, const char *pmu, unsigned int level,
-		   struct perf_thread_map *threads)
-{
-	struct topdown_group *group = zalloc(sizeof(*group));
-	char type[32];
-	int err;
-
-	if (!group)
-		return -ENOMEM;
-	err = find_events(pmu, level, group);
-	if (!err && !read_line(pmu, "type", type, sizeof(type)))
-		err = -ENOENT;
-	if (!err)
-		err = open_group(group, strtoul(type, NULL, 10), threads);
-	if (err) {
-		close_group(group, false);
-		return err;
-	}
-	group->next = topdown->groups;
-	topdown->groups = group;
+	topdown->base.level = group->nr == 1 + NR_PARTS ? 2 : 1;
+	metrics = !group->width;
+	if (metrics)
+		group->width = 1;
+	/* No page, but read(2), if the thread may be moved to where RDPMC is a fault. */
+	if (!metrics || hybrid)
+		return 0;
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, group->fd[0], 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	topdown->page = page;
 	return 0;
 }
 
-static int add_pmus(struct perf_topdown *topdown, unsigned int level)
+int perf_topdown__new(struct perf_topdown **topdown)
 {
-	struct perf_thread_map *threads;
-	int none = -ENOENT, err = 0;
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
+	static const char * const pmus[] = { "cpu", "cpu_core", "cpu_atom" };
+	struct perf_topdown *new = calloc(1, sizeof(*new));
+	int err = 0;
 
-	if (!sysfs__mountpoint())
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s/bus/event_source/devices", sysfs__mountpoint());
-	dir = opendir(path);
-	if (!dir)
-		return -errno;
-	threads = perf_thread_map__new_dummy();
-	if (!threads) {
-		closedir(dir);
-		return -ENOMEM;
-	}
-	perf_thread_map__set_pid(threads, 0, 0);
-
-	while (!err && (entry = readdir(dir))) {
-		errno = 0;
-		err = add_pmu(topdown, entry->d_name, level, threads);
-		/* A file that cannot be opened is none that is not there. */
-		if (err == -ENOENT && (errno == EMFILE || errno == ENFILE))
-			err = -errno;
-		/* Another one may do. */
-		if (err == -ENOENT || err == -EOPNOTSUPP) {
-			if (err == -EOPNOTSUPP)
-				none = err;
-			err = 0;
-		}
-	}
-	closedir(dir);
-	perf_thread_map__put(threads);
-	if (!err && !topdown->groups)
-		err = none;
-	return err;
-}
-
-int perf_topdown__new(struct perf_topdown **topdown, unsigned int level)
-{
-	struct perf_topdown *new;
-	int err;
-
-	if (level < 1 || level > 2)
-		return -EINVAL;
-	new = zalloc(sizeof(*new));
 	if (!new)
 		return -ENOMEM;
 	new->owner = mmap(NULL, sizeof(*new->owner), PROT_READ | PROT_WRITE,
@@ -427,10 +192,22 @@ int perf_topdown__new(struct perf_topdown **topdown, unsigned int level)
 		free(new);
 		return -ENOMEM;
 	}
-	madvise(new->owner, sizeof(*new->owner), MADV_WIPEONFORK);
-	*new->owner = &thread;
+	if (madvise(new->owner, sizeof(*new->owner), MADV_WIPEONFORK))
+		err = -errno;
+	if (this_thread == NO_THREAD)
+		this_thread = __atomic_add_fetch(&last_thread, 1, __ATOMIC_RELAXED);
+	*new->owner = this_thread;
+	new->page = &no_page;
+	new->lock = NO_LOCK;
 
-	err = add_pmus(new, level);
+	for (size_t i = 0; i < ARRAY_SIZE(pmus) && !err; i++) {
+		err = open_group(new, pmus[i], i > 0);
+		/* Another one may do. */
+		if (err == -ENOENT && !new->groups[new->nr].nr)
+			err = 0;
+	}
+	if (!err && !new->nr)
+		err = -ENOENT;
 	if (err)
 		perf_topdown__delete(new);
 	else
@@ -438,138 +215,131 @@ int perf_topdown__new(struct perf_topdown **topdown, unsigned int level)
 	return err;
 }
 
-static bool has_metrics(const struct topdown_group *group)
+/* Read the counts with read(2), which zeroes the registers. */
+static noinline int read_kernel(struct perf_topdown *topdown, struct perf_topdown_raw *raw)
 {
-	return group->backend->add == add_metrics;
-}
+	const struct perf_event_mmap_page *page = topdown->page;
+	struct perf_topdown_raw sum = {
+		.size = raw->size,
+		.level = topdown->base.level,
+		.error = 1,
+	};
+	s64 data[3 + 1 + NR_PARTS], *parts = &data[4];	/* nr, times, counts */
+	bool known;
+	u32 lock;
 
-/* Whether the kernel has done anything with the group since its metrics were reset. */
-static u32 lock_changes(const struct topdown_group *group)
-{
-	return READ_ONCE(group->pcs[0]->lock) - group->lock;
-}
-
-/*
- * What metrics may be wrong by that are fractions of that many slots: a step of each time
- * slice, which the kernel counts by itself, rounded.
- */
-static u64 metrics_error(const struct topdown_group *group, u64 slots)
-{
-	return slots / METRIC_STEPS + 1 + lock_changes(group);
-}
-
-static int read_user_pages(const struct topdown_group *group, u64 *counts, u64 *slots)
-{
-	return perf_mmap__read_group(group->pcs, group->configs, group->nr, counts, slots);
-}
-
-/*
- * Read the counts with read(2), which resets metrics.
- *
- * Returns 1 if the group has counted since the last time, 0 if not, or -EAGAIN.
- */
-static int read_kernel(struct topdown_group *group, u64 *counts)
-{
-	u64 data[2 + PERF_MMAP_GROUP_MAX];	/* nr, time running, counts */
-	ssize_t size = (2 + group->nr) * sizeof(*data);
-	bool counted;
-
-	if (read(*(int *)xyarray__entry(group->evsels[0]->fd, 0, 0), data, size) != size)
-		return -EAGAIN;
-	counted = data[1] != group->running;
-	group->running = data[1];
-	memcpy(counts, data + 2, group->nr * sizeof(*data));
-	if (has_metrics(group)) {
-		/* Of this, lock changes of read(2) itself are a few. */
-		group->error += metrics_error(group, counts[0] - group->slots);
-		group->slots = counts[0];
-		group->lock = READ_ONCE(group->pcs[0]->lock);
-	}
-	return counted;
-}
-
-/*
- * Kernels before "perf/x86/intel: Count TopDown metrics by time slice" have something
- * else in the user pages, and do not update them when the metrics are read. Find
- * out by reading in user space, in the kernel, and in user space.
- */
-static void check_user_pages(struct topdown_group *group)
-{
-	u64 before[PERF_MMAP_GROUP_MAX], counts[PERF_MMAP_GROUP_MAX];
-	u64 after[PERF_MMAP_GROUP_MAX], slots;
-
-	/* Otherwise the thread may be on a CPU of another kind now. */
-	if (read_user_pages(group, before, &slots) != 1 || read_kernel(group, counts) != 1 ||
-	    read_user_pages(group, after, &slots) != 1)
-		return;
-	group->in_user_space = before[0] <= counts[0] && counts[0] <= after[0];
-	group->checked = true;
-}
-
-int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_value *value)
-{
-	bool counting = false;
-
-	if (*topdown->owner != &thread)
-		return -ESRCH;
-
-	memset(value, 0, sizeof(*value));
-	for (struct topdown_group *group = topdown->groups; group; group = group->next) {
-		u64 counts[PERF_MMAP_GROUP_MAX], slots = 0, step = 0;
-		int ret = -1;
-
-		if (group->in_user_space && !group->checked)
-			check_user_pages(group);
-		if (group->in_user_space)
-			ret = read_user_pages(group, counts, &slots);
-		if (ret < 0 ||
-		    (ret && has_metrics(group) && (slots > COARSE_SLOTS || lock_changes(group)))) {
-			ret = read_kernel(group, counts);
-			if (ret < 0)
-				return ret;
-		} else if (has_metrics(group)) {
-			step = metrics_error(group, counts[0] - group->slots);
-		}
-		if (ret)
-			counting = true;
-		group->backend->add(group, counts, value);
-		value->error += group->error + step;
-		value->step += step;
-	}
-	return counting ? 0 : -EAGAIN;
-}
-
-int perf_topdown__ratios(const struct perf_topdown_value *a, const struct perf_topdown_value *b,
-			 double ratio[PERF_TOPDOWN_PARTS], double *error)
-{
-	double slots = b->slots - a->slots;
-
-	if (b->slots < a->slots || b->error + a->step < a->error)
+	if (raw->size < sizeof(*raw))
 		return -EINVAL;
-	if (!slots)
-		return -ERANGE;
-	/* Each end is wrong by a step, and what is in between by what was added since. */
-	*error = (b->error + 2 * a->step - a->error) / slots;
-	if (*error > MAX_ERROR)
-		return -ERANGE;
-	for (int i = 0; i < PERF_TOPDOWN_PARTS; i++) {
-		/* A part can get smaller by a step. */
-		ratio[i] = b->part[i] > a->part[i] ? (b->part[i] - a->part[i]) / slots : 0;
-		ratio[i] = min(ratio[i], 1.0);
+	/* What a later version has. */
+	if (raw->size > sizeof(*raw))
+		memset(raw + 1, 0, raw->size - sizeof(*raw));
+
+	for (int i = 0; i < topdown->nr; i++) {
+		const struct topdown_group *group = &topdown->groups[i];
+		s64 *sums = (s64 *)&sum + offsetof(struct perf_topdown_raw, retiring) / sizeof(s64);
+		ssize_t size = (3 + group->nr) * sizeof(*data);
+		ssize_t ret = read(group->fd[0], data, size);
+
+		if (ret != size)
+			return ret < 0 ? -errno : -EIO;
+		if (group->rest)
+			parts[1] = data[3] * group->width - parts[0] - parts[2] - parts[3];
+		for (int j = 0; j < group->nr - 1; j++)
+			sums[j] += parts[j];
+		sum.slots += data[3] * group->width;
+		sum.missed -= data[2];
 	}
+	sum.missed += data[1];
+	*raw = sum;
+
+	/* A handler that has interrupted this leaves @base alone. */
+	if (topdown->busy)
+		return 0;
+	WRITE_ONCE(topdown->busy, true);
+	WRITE_ONCE(topdown->lock, NO_LOCK);
+	barrier();
+	topdown->base = sum;
+	lock = READ_ONCE(page->lock);
+	barrier();
+	/* Was anything counted since read(2), in a switch, or by a handler's read(2)? */
+	known = page->cap_user_rdpmc && page->index == RDPMC_SLOTS + 1 && page->offset == data[3];
+	barrier();
+	WRITE_ONCE(topdown->lock, known ? lock : NO_LOCK);
+	barrier();
+	WRITE_ONCE(topdown->busy, false);
+	return 0;
+}
+
+/* The part of @unit, which is 2^32 / STEPS for each slot, that a field tells. */
+static s64 fraction(u64 unit, u32 metrics, int field)
+{
+	return unit * (metrics >> 8 * field & STEPS) >> 32;
+}
+
+int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *raw,
+		       __u32 max_slots)
+{
+	const struct perf_event_mmap_page *page = topdown->page;
+	const struct perf_topdown_raw *base = &topdown->base;
+	u32 lock = READ_ONCE(topdown->lock);
+	u64 slots, metrics, unit;
+
+	if (*topdown->owner != this_thread)
+		return -ESRCH;
+	if (READ_ONCE(page->lock) != lock || raw->size != sizeof(*raw))
+		return read_kernel(topdown, raw);
+
+	slots = rdpmc(RDPMC_SLOTS);
+	metrics = rdpmc(RDPMC_METRICS);
+	if (slots > max_slots)
+		return read_kernel(topdown, raw);
+	unit = slots * ((1ULL << 32) / STEPS + 1);
+	raw->level = base->level;
+	raw->slots = base->slots + slots;
+	raw->missed = base->missed;
+	raw->error = base->error + (unit >> 32);
+	raw->retiring = base->retiring + fraction(unit, metrics, 0);
+	raw->bad_spec = base->bad_spec + fraction(unit, metrics, 1);
+	raw->fe_bound = base->fe_bound + fraction(unit, metrics, 2);
+	raw->be_bound = base->be_bound + fraction(unit, metrics, 3);
+	metrics = base->level < 2 ? 0 : metrics >> 32;
+	raw->heavy_ops = base->heavy_ops + fraction(unit, metrics, 0);
+	raw->br_mispredict = base->br_mispredict + fraction(unit, metrics, 1);
+	raw->fetch_lat = base->fetch_lat + fraction(unit, metrics, 2);
+	raw->mem_bound = base->mem_bound + fraction(unit, metrics, 3);
+	barrier();
+	/* The registers may have been another task's, or zeroed. */
+	return READ_ONCE(page->lock) == lock ? 0 : read_kernel(topdown, raw);
+}
+
+int perf_topdown__add(struct perf_topdown_raw *sum, const struct perf_topdown_raw *begin,
+		      const struct perf_topdown_raw *end)
+{
+	const s64 *from = (const s64 *)begin, *to = (const s64 *)end;
+	s64 *words = (s64 *)sum, error;
+
+	if (sum->size < sizeof(*sum) || begin->size < sum->size || end->size < sum->size)
+		return -EINVAL;
+	/* A step at each end, and in between one of each time slice. */
+	error = sum->error + 2 * begin->error + (end->slots - begin->slots) / STEPS + 1;
+	sum->level = end->level;
+	for (size_t i = 1; i < sum->size / sizeof(*words); i++)
+		words[i] += to[i] - from[i];
+	sum->error = error;
 	return 0;
 }
 
 void perf_topdown__delete(struct perf_topdown *topdown)
 {
-	struct topdown_group *group, *next;
-
 	if (!topdown)
 		return;
-	for (group = topdown->groups; group; group = next) {
-		next = group->next;
-		close_group(group, !*topdown->owner);
+	for (int i = 0; i < topdown->nr; i++) {
+		for (int j = topdown->groups[i].nr - 1; j >= 0; j--)
+			close(topdown->groups[i].fd[j]);
 	}
+	/* A process that was forked does not have the page. */
+	if (*topdown->owner && topdown->page != &no_page)
+		munmap(topdown->page, sysconf(_SC_PAGESIZE));
 	munmap(topdown->owner, sizeof(*topdown->owner));
 	free(topdown);
 }

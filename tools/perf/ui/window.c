@@ -72,66 +72,21 @@ static unsigned int hists__nr_counts(const struct hists *hists)
 	return hists->window_group ? hists->window_group->nr_counts : 1;
 }
 
-/* Kish's: of samples with different periods, how many equal ones would tell as much. */
-static double hists__effective_nr(const struct hists *hists)
-{
-	return hists->sum_period2 ? hists->sum_period * hists->sum_period / hists->sum_period2 : 0;
-}
-
-/* Look up what the samples of other events of the group say of the entry. */
-static void hist_entry__samples(struct hist_entry *he, bool children,
-				struct window_samples *samples)
-{
-	const struct window_group *group = he->hists->window_group;
-
-	memset(samples, 0, group->nr_counts * sizeof(*samples));
-	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
-		struct hist_entry *same;
-
-		if (!hists || !hists->stats.total_period)
-			continue;
-		samples[i].all = hists__effective_nr(hists);
-		same = hists__find_same(hists, he);
-		if (same) {
-			samples[i].share = (double)(children ? same->stat_acc : &same->stat)->period /
-					   hists->stats.total_period;
-		}
-	}
-}
-
 /* Compare the windows and samples of all entries, once. */
 static int hists__calibrate_windows(struct hists *hists)
 {
-	struct rb_root_cached *root = hists__has(hists, need_collapse) ?
-				      &hists->entries_collapsed : hists->entries_in;
 	struct window_group *group = hists->window_group;
-	struct window_samples *samples = NULL;
-	struct window_entry *entries = NULL;
-	unsigned int nr = 0, max = 0;
+	struct window_entry *entries;
+	unsigned int nr;
 
 	if (group->calibrated)
 		return 0;
-	for (struct rb_node *node = rb_first_cached(root); node; node = rb_next(node))
-		max++;
-	entries = calloc(max + 1, sizeof(*entries));
-	samples = calloc((size_t)(max + 1) * group->nr_counts, sizeof(*samples));
-	for (struct rb_node *node = rb_first_cached(root); node && entries && samples;
-	     node = rb_next(node)) {
-		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node_in);
-
-		if (!he->windows)
-			continue;
-		entries[nr].stats = &he->windows[0];
-		entries[nr].samples = samples + nr * group->nr_counts;
-		hist_entry__samples(he, /*children=*/false, samples + nr * group->nr_counts);
-		nr++;
-	}
-	if (entries && samples)
-		window_group__calibrate(group, entries, nr);
-	free(samples);
+	entries = hists__window_entries(hists, &nr);
+	if (!entries)
+		return -ENOMEM;
+	window_group__calibrate(group, entries, nr);
 	free(entries);
-	return group->calibrated ? 0 : -ENOMEM;
+	return 0;
 }
 
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,

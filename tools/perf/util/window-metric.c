@@ -199,6 +199,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 		return NULL;
 
 	group->sampler = sampler;
+	group->stalls = 1;
 	group->nr_counts = leader->core.nr_members;
 	/* With a frequency alone they have no common length. */
 	group->length = attr->alt_sample_period ?: attr->freq ? 0 : attr->sample_period;

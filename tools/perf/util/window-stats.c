@@ -21,9 +21,8 @@
  * That is subtracted, and what is left of the bias is taken to grow with the part of the
  * windows that do.
  *
- * The interrupt that ends a long interval adds cycles to the window behind it. The windows
- * of all entries begin at random cycles, so their rates have to be those of the counters:
- * this tells how many.
+ * The interrupt that ends a long interval adds cycles to the window behind it: how many is
+ * where windows and samples of instructions agree best.
  */
 #include "window-stats.h"
 
@@ -45,6 +44,12 @@
 #define NORMAL_975		1.959964
 /* The upper end for a Poisson process without an event. */
 #define POISSON_UPPER		3.689
+/* To find out what interrupts add, and how many standard errors that has to be. */
+#define COST_STEPS		20
+#define MAX_COST_STEP		50.0
+#define COST_ERRORS		3
+/* If stalls are less than this part of the windows, it does not matter what they count for. */
+#define MIN_STALLS		0.01
 /* No interval is narrower: the counts of windows are whole instructions. */
 #define RELATIVE_FLOOR		0.005
 /* A wider interval has a mark. */
@@ -62,13 +67,13 @@
 #define UNLEFT_BIAS		0.05
 /* The degrees of freedom that the estimate of it has. */
 #define BIAS_DF			6
+/* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
+#define BIAS_ERRORS		1.5
 #define MIN_ENTRIES		3
 /* Half of a window that leaves its entry is in another one, but not more than so much. */
 #define MAX_FOLLOWING		0.4
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
-/* Entries with less are taken together, to find what interrupts add. */
-#define MIN_COST_WINDOWS	10
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
 #define FRACTION_STEPS		255
 
@@ -95,11 +100,11 @@ void window_group__count(struct window_group *group, const struct window *window
 }
 
 /*
- * Sums over windows: of their weights (SUM_NR) and weighted counts, then of the products of
- * each pair of these, with the squares of the weights. The number of windows, the count of
- * which is 1, is the first of the pairs too.
+ * Sums over windows: of their weights (SUM_NR), and with these of the lengths as they were
+ * armed and of the counts. Then of the products of each pair of these, with the squares of
+ * the weights.
  */
-enum { SUM_NR, SUM_COUNTS };
+enum { SUM_NR, SUM_ARMED, SUM_COUNTS };
 
 static unsigned int window_group__nr_values(const struct window_group *group)
 {
@@ -177,6 +182,7 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 
 	stats->nr_used++;
 	values[SUM_NR] = scale;
+	values[SUM_ARMED] = scale * window->armed;
 	for (unsigned int i = 0; i < group->nr_counts; i++)
 		values[SUM_COUNTS + i] = scale * window->counts[i];
 	sum = stats->sums;
@@ -190,33 +196,48 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 }
 
 /**
- * window_stats__subtract_costs - Remove what interrupts add.
+ * window_stats__correct - Correct the counts of windows.
  * @stats: The statistics.
- * @group: Their group of events, with the costs.
+ * @group: Their group of events, with the costs, and what stalls count for.
  */
-void window_stats__subtract_costs(struct window_stats *stats, const struct window_group *group)
+void window_stats__correct(struct window_stats *stats, const struct window_group *group)
 {
-	unsigned int nr = window_group__nr_values(group);
-	double costs[nr];
+	unsigned int nr = window_group__nr_values(group), length = SUM_COUNTS;
+	double matrix[nr][nr], old[nr], products[nr][nr];
 
 	if (!stats->sums)
 		return;
-	costs[SUM_NR] = 0;
-	memcpy(costs + SUM_COUNTS, group->costs, group->nr_counts * sizeof(*costs));
-	/* Of the products (a - x)(b - y), from the last to the first that it needs. */
-	for (unsigned int i = nr; i-- > SUM_COUNTS;) {
-		for (unsigned int j = i + 1; j-- > SUM_COUNTS;) {
-			*window_stats__product(stats, group, i, j) -=
-				costs[i] * *window_stats__product(stats, group, SUM_NR, j) +
-				costs[j] * *window_stats__product(stats, group, SUM_NR, i) -
-				costs[i] * costs[j] *
-				*window_stats__product(stats, group, SUM_NR, SUM_NR);
-		}
+	/* Each value as a sum of others: first itself, less the cost. */
+	memset(matrix, 0, sizeof(matrix));
+	length += group->sampler_index;
+	for (unsigned int i = 0; i < nr; i++) {
+		matrix[i][i] = 1;
+		if (i >= SUM_COUNTS)
+			matrix[i][SUM_NR] = -group->costs[i - SUM_COUNTS];
 	}
-	for (unsigned int i = SUM_COUNTS; i < nr; i++) {
-		*window_stats__product(stats, group, SUM_NR, i) -=
-			costs[i] * *window_stats__product(stats, group, SUM_NR, SUM_NR);
-		stats->sums[i] -= costs[i] * stats->sums[SUM_NR];
+	matrix[length][length] = group->stalls;
+	matrix[length][SUM_ARMED] = 1 - group->stalls;
+
+	memcpy(old, stats->sums, sizeof(old));
+	for (unsigned int i = 0; i < nr; i++) {
+		for (unsigned int j = 0; j < nr; j++)
+			products[i][j] = *window_stats__product(stats, group, i, j);
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		stats->sums[i] = 0;
+		for (unsigned int k = 0; k < nr; k++)
+			stats->sums[i] += matrix[i][k] * old[k];
+		for (unsigned int j = 0; j <= i; j++) {
+			double *product = window_stats__product(stats, group, i, j);
+
+			*product = 0;
+			for (unsigned int k = 0; k < nr; k++) {
+				for (unsigned int l = 0; matrix[i][k] && l < nr; l++) {
+					*product += matrix[i][k] * matrix[j][l] *
+						    products[k][l];
+				}
+			}
+		}
 	}
 }
 
@@ -330,108 +351,6 @@ void window_stats__subtract_others(struct window_stats *stats, const struct wind
 	}
 }
 
-/* Sums of the windows of one entry, or of those that have few. */
-struct cost_entry {
-	double	nr;
-	double	length;
-	double	count;
-};
-
-/* The rate of all entries, if an interrupt adds these to the sampling event, and another. */
-static double mean_rate(const struct cost_entry *entries, unsigned int nr, double cost,
-			double count_cost)
-{
-	double all = 0, sum = 0;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct cost_entry *e = &entries[i];
-
-		if (!e->nr)
-			continue;
-		all += e->nr;
-		sum += e->nr * (e->count - e->nr * count_cost) / (e->length - e->nr * cost);
-	}
-	return sum / all;
-}
-
-static void get_cost_entries(struct cost_entry *entries, const struct window_group *group,
-			     const struct window_stats *stats[], unsigned int nr,
-			     unsigned int event)
-{
-	memset(entries, 0, (nr + 1) * sizeof(*entries));
-	for (unsigned int i = 0; i < nr; i++) {
-		struct cost_entry *e = &entries[stats[i]->nr_used < MIN_COST_WINDOWS ? 0 : i + 1];
-
-		if (!stats[i]->sums)
-			continue;
-		e->nr += stats[i]->sums[SUM_NR];
-		e->length += window_stats__length(stats[i], group);
-		e->count += stats[i]->sums[SUM_COUNTS + event];
-	}
-}
-
-/**
- * window_group__find_costs - Find out what the interrupts add to windows.
- * @group: The group. Its totals get free of that too.
- * @stats: The statistics of its entries.
- * @nr: Number of these.
- * @nr_interrupts: Number of samples.
- *
- * A user's instructions are not executed by interrupts. If the kernel's are counted too,
- * or none, the costs are not known, and 0.
- *
- * Return: 0, or -ENOMEM.
- */
-int window_group__find_costs(struct window_group *group, const struct window_stats *stats[],
-			     unsigned int nr, double nr_interrupts)
-{
-	double *cycles = &group->totals[group->sampler_index], low, high = INFINITY, all = *cycles;
-	struct cost_entry *entries;
-
-	if (group->insns < 0 || !group->sampler->core.attr.exclude_kernel || !all)
-		return 0;
-	entries = calloc(nr + 1, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-
-	get_cost_entries(entries, group, stats, nr, group->insns);
-	for (unsigned int i = 0; i <= nr; i++) {
-		if (entries[i].nr)
-			high = min(high, entries[i].length / entries[i].nr);
-	}
-	/* The rate rises with the cost, without limit. Chance can make it less than nothing. */
-	if (isfinite(high) && nr_interrupts)
-		high = min(high, all / nr_interrupts);
-	low = -high;
-	for (int i = 0; i < 50 && isfinite(high); i++) {
-		double cost = (low + high) / 2;
-		double rate = group->totals[group->insns] / (all - nr_interrupts * cost);
-
-		if (mean_rate(entries, nr + 1, cost, 0) > rate)
-			high = cost;
-		else
-			low = cost;
-	}
-	if (isfinite(low)) {
-		group->costs[group->sampler_index] = low;
-		*cycles = all - nr_interrupts * low;
-	}
-
-	for (unsigned int i = 0; isfinite(low) && i < group->nr_counts; i++) {
-		double rate = group->totals[i] / *cycles, none, one;
-
-		if (i == group->sampler_index || (int)i == group->insns)
-			continue;
-		get_cost_entries(entries, group, stats, nr, i);
-		none = mean_rate(entries, nr + 1, low, 0);
-		one = mean_rate(entries, nr + 1, low, 1);
-		if (none != one)
-			group->costs[i] = (none - rate) / (none - one);
-	}
-	free(entries);
-	return 0;
-}
-
 /* Kish's: of weighted rounds, how many equal ones would tell as much. */
 static double window_stats__effective_nr(const struct window_stats *stats)
 {
@@ -539,6 +458,104 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 	return rate;
 }
 
+/* The length of the windows of an entry, and the part of it behind what was armed: a stall. */
+static double window_stats__corrected_length(const struct window_stats *stats,
+					     const struct window_group *group, double cost,
+					     double stalls, double *overlong)
+{
+	double nr = stats->sums[SUM_NR], armed = stats->sums[SUM_ARMED] - nr * cost;
+	double behind = stalls * (window_stats__length(stats, group) - stats->sums[SUM_ARMED]);
+
+	behind = max(behind, 0.0);
+	*overlong = behind / max(armed + behind, nr);
+	return armed + behind;
+}
+
+/*
+ * What stalls at the ends of windows count for, to give all windows the rate of the program.
+ *
+ * A window begins behind the instruction in which the long interval ended, so most often
+ * behind a stall, and ends behind another one, which is more in code that stalls often.
+ */
+static double window_group__find_stalls(const struct window_group *group, double cost)
+{
+	const double *sums = group->all.sums;
+	double rate = group->totals[group->insns] / group->totals[group->sampler_index];
+	double behind = sums[SUM_COUNTS + group->sampler_index] - sums[SUM_ARMED];
+	double length = sums[SUM_COUNTS + group->insns] / rate;
+
+	if (behind < MIN_STALLS * sums[SUM_ARMED])
+		return 1;
+	return clamp((length - sums[SUM_ARMED] + sums[SUM_NR] * cost) / behind, 0.0, 1.0);
+}
+
+/**
+ * window_group__find_costs - Find out what the interrupts add to windows.
+ * @group: The group. Its totals get free of that too.
+ * @entries: Its entries, functions in the best case.
+ * @nr: Number of these.
+ * @nr_interrupts: Number of samples.
+ *
+ * A user's instructions are not executed by interrupts. If the kernel's are counted too, or
+ * instructions are not counted, nothing is known. If they are not sampled, or what was found
+ * can be chance, interrupts are taken to add nothing.
+ */
+void window_group__find_costs(struct window_group *group, const struct window_entry *entries,
+			      unsigned int nr, double nr_interrupts)
+{
+	double *cycles = &group->totals[group->sampler_index], all = *cycles;
+	double *cost = &group->costs[group->sampler_index], weights = 0;
+
+	if (group->insns < 0 || !group->sampler->core.attr.exclude_kernel || !group->all.sums ||
+	    !all || !group->totals[group->insns])
+		return;
+
+	/* Newton's method: the logarithm of the rate of windows falls with their length. */
+	for (int step = 0; group->samplers[group->insns] && step < COST_STEPS; step++) {
+		double stalls = window_group__find_stalls(group, *cost), sum = 0;
+
+		weights = 0;
+		for (unsigned int i = 0; i < nr; i++) {
+			struct window_rate rate = window_entry__rate(&entries[i], group,
+								     group->insns, NULL);
+			const struct window_stats *stats = entries[i].stats;
+			double length, overlong, slope, error;
+
+			if (!rate.windows || !rate.samples)
+				continue;
+			length = window_stats__corrected_length(stats, group, *cost, stalls,
+								&overlong);
+			if (length < stats->sums[SUM_NR])
+				continue;
+			slope = stats->sums[SUM_NR] / length;
+			error = rate.windows_variance + rate.samples_variance +
+				overlong * overlong;
+			sum += slope / error * log(rate.samples * length /
+						   stats->sums[SUM_COUNTS + group->insns]);
+			weights += slope * slope / error;
+		}
+		if (!weights)
+			break;
+		*cost += clamp(sum / weights, -MAX_COST_STEP, MAX_COST_STEP);
+		*cycles = all - nr_interrupts * *cost;
+	}
+	if (!weights || *cost < COST_ERRORS / sqrt(weights)) {
+		*cost = 0;
+		*cycles = all;
+	}
+	group->stalls = window_group__find_stalls(group, *cost);
+	for (unsigned int i = 0; *cost && i < group->nr_counts; i++) {
+		const double *sums = group->all.sums;
+
+		if (i == group->sampler_index || (int)i == group->insns)
+			continue;
+		/* All windows together have the rate of the program. */
+		group->costs[i] = (sums[SUM_COUNTS + i] - sums[SUM_COUNTS + group->insns] *
+				   group->totals[i] / group->totals[group->insns]) /
+				  sums[SUM_NR];
+	}
+}
+
 /* Tell if the windows have enough of an event to be pooled with its samples. */
 static bool window_group__is_frequent(const struct window_group *group, unsigned int event)
 {
@@ -573,12 +590,22 @@ static void window_group__find_noise(struct window_group *group,
 	}
 }
 
-/* How much the windows of an entry are of others, up to a factor that all entries have. */
-static double window_stats__bias(const struct window_stats *stats)
+/*
+ * How much the windows of an entry are of others, or end in a stall, up to a factor that
+ * all entries have.
+ */
+static double window_stats__bias(const struct window_stats *stats,
+				 const struct window_group *group)
 {
 	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
+	double length = window_stats__length(stats, group), overlong = 0, armed;
 
-	return left * left + UNLEFT_BIAS * UNLEFT_BIAS;
+	if (length > 0) {
+		armed = stats->sums[SUM_ARMED] -
+			stats->sums[SUM_NR] * group->costs[group->sampler_index];
+		overlong = max(1 - armed / length, 0.0);
+	}
+	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
 /*
@@ -600,7 +627,7 @@ static double window_group__find_bias(const struct window_group *group,
 			struct window_rate rate = window_entry__rate(&entries[i], group, event,
 								     group->noise);
 			double variance = rate.windows_variance + rate.samples_variance;
-			double bias = window_stats__bias(entries[i].stats), weight, excess;
+			double bias = window_stats__bias(entries[i].stats, group), weight, excess;
 			struct window_samples samples =
 				window_entry__samples(&entries[i], group, event);
 			struct window_samples time =
@@ -624,7 +651,7 @@ static double window_group__find_bias(const struct window_group *group,
 			return UNKNOWN_BIAS * UNKNOWN_BIAS;
 		result = sum / weights;
 		error = sqrt(squares - 2 * result * products + result * result * biases) / weights;
-		result = max(result + error, MIN_BIAS * MIN_BIAS);
+		result = max(result + BIAS_ERRORS * error, MIN_BIAS * MIN_BIAS);
 	}
 	return result;
 }
@@ -689,7 +716,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	}
 	time_variance = window_samples__variance(&time);
 	windows = rate.windows_variance +
-		  group->bias[event] * window_stats__bias(entry->stats);
+		  group->bias[event] * window_stats__bias(entry->stats, group);
 	sampled = window_samples__variance(&samples);
 	if (relative)
 		sampled += time_variance;
@@ -823,7 +850,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					 derivatives[event] * time.share *
 					 group->totals[group->sampler_index] / length;
 			variance__add(&variance, part * part * by_log * by_log *
-				      group->bias[event] * window_stats__bias(entry->stats),
+				      group->bias[event] * window_stats__bias(entry->stats, group),
 				      BIAS_DF);
 		}
 		if (part < 1 && samples.share) {
@@ -996,6 +1023,7 @@ void window_group__fprintf_json(const struct window_group *group, int depth, FIL
 	output_json_key_format(fp, true, depth, "length", "%.17g", group->length);
 	output_json_key_format(fp, true, depth, "costs", "%s", "");
 	fprintf_array(group->costs, group->nr_counts, fp);
+	output_json_key_format(fp, true, depth, "stalls", "%.17g", group->stalls);
 	output_json_key_format(fp, true, depth, "noise", "%s", "");
 	fprintf_array(group->noise, group->nr_counts, fp);
 	output_json_key_format(fp, true, depth, "bias", "%s", "");

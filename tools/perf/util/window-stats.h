@@ -87,9 +87,10 @@ struct window_metric {
  * @totals: What each event counted in the recording, of the sampling event without what
  *	interrupts add.
  * @costs: What the interrupts add to the counts of a window.
+ * @stalls: What cycles of a window behind its armed length count for, 0 to 1.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
  * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
- * @has_costs: @costs are known, and no longer in the statistics.
+ * @corrected: @costs and @stalls are known, and no longer in the statistics.
  * @calibrated: @noise and @bias are known.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @fractions: For each event, if it is a fraction of @slots.
@@ -108,9 +109,10 @@ struct window_group {
 	double			length;
 	double			*totals;
 	double			*costs;
+	double			stalls;
 	double			*noise;
 	double			*bias;
-	bool			has_costs;
+	bool			corrected;
 	bool			calibrated;
 	struct evsel		**samplers;
 	bool			*fractions;
@@ -171,12 +173,14 @@ enum window_quality {
  * @begin: The entry where it began.
  * @end: That where it ended.
  * @scale: What its round stands for, compared with others.
+ * @armed: Its length as it was armed.
  * @length: What the sampling event counted in it.
  */
 struct window_pair {
 	struct hist_entry	*begin;
 	struct hist_entry	*end;
 	double			scale;
+	double			armed;
 	double			length;
 };
 
@@ -195,7 +199,7 @@ double window_metric__compute(const struct window_metric *metric,
 			      const struct window_group *group, const double *counts);
 
 void window_group__count(struct window_group *group, const struct window *window);
-int window_group__find_costs(struct window_group *group, const struct window_stats *stats[],
+void window_group__find_costs(struct window_group *group, const struct window_entry *entries,
 			      unsigned int nr, double nr_interrupts);
 void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
 			     unsigned int nr);
@@ -204,7 +208,7 @@ void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
 			     const struct window *window, unsigned int problems, bool used,
 			     double scale);
-void window_stats__subtract_costs(struct window_stats *stats, const struct window_group *group);
+void window_stats__correct(struct window_stats *stats, const struct window_group *group);
 void window_stats__find_others(struct window_stats *stats, const struct window_stats *end,
 			       const struct window_group *group, double length);
 void window_stats__subtract_others(struct window_stats *stats, const struct window_group *group);

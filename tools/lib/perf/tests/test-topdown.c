@@ -3,28 +3,26 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/compiler.h>
 #include <linux/perf_event.h>
-#include <perf/core.h>
 #include <perf/topdown.h>
 #include <internal/tests.h>
 #include "tests.h"
 
-#define LEVEL_1		4	/* parts */
 #define DEVICES		"/sys/bus/event_source/devices"
-
-static int libperf_print(enum libperf_print_level level, const char *fmt, va_list ap)
-{
-	return level <= LIBPERF_WARN ? vfprintf(stderr, fmt, ap) : 0;
-}
+#define RAW		{ .size = sizeof(struct perf_topdown_raw) }
+/* No read(2) for the precision. */
+#define ANY		~0U
 
 static noinline void spin(unsigned int n)
 {
@@ -32,134 +30,227 @@ static noinline void spin(unsigned int n)
 		barrier();
 }
 
+/* RDPMC is for systems on which all CPUs have metrics. */
 static bool has_metrics(void)
 {
-	return !access(DEVICES "/cpu/events/slots", F_OK) ||
-	       !access(DEVICES "/cpu_core/events/slots", F_OK);
+	return !access(DEVICES "/cpu/events/slots", F_OK);
 }
 
 /* Each slot is one of the parts of level 1, and a part of level 2 is in one of these. */
-static int test_parts(unsigned int level)
+static int test_parts(void)
 {
-	struct perf_topdown_value a, b;
+	struct perf_topdown_raw a = RAW, b = RAW, sum = RAW;
 	struct perf_topdown *topdown;
-	double ratio[PERF_TOPDOWN_PARTS], error, sum = 0;
-	int err;
+	__s64 parts;
 
-	err = perf_topdown__new(&topdown, level);
-	if (level == 2 && err == -EOPNOTSUPP) {
-		__T_VERBOSE("\tno level 2\n");
-		return 0;
-	}
-	__T("failed to open", !err);
-	err = perf_topdown__read(topdown, &a);
-	/* On an E-core. */
-	if (level == 2 && err == -EAGAIN) {
-		__T_VERBOSE("\tno level 2 on this CPU\n");
-		perf_topdown__delete(topdown);
-		return 0;
-	}
-	__T("failed to read", !err);
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
 	spin(400000);
-	__T("failed to read", !perf_topdown__read(topdown, &b));
-	__T("too short", !perf_topdown__ratios(&a, &b, ratio, &error));
-	__T_VERBOSE("\t%llu slots, error %.3f:", (unsigned long long)(b.slots - a.slots), error);
-	for (int i = 0; i < PERF_TOPDOWN_PARTS; i++) {
-		__T_VERBOSE(" %.3f", ratio[i]);
-		if (i < LEVEL_1)
-			sum += ratio[i];
-		else
-			__T("a part of a part is larger",
-			    ratio[i] <= ratio[i - LEVEL_1] + 2 * error);
-		if (level == 1 && i >= LEVEL_1)
-			__T("level 2 in level 1", !b.part[i]);
+	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+	__T("failed to add", !perf_topdown__add(&sum, &a, &b));
+	parts = sum.retiring + sum.bad_spec + sum.fe_bound + sum.be_bound;
+	__T_VERBOSE("\tlevel %u: %lld slots, %lld %lld %lld %lld, %lld %lld %lld %lld, +- %lld\n",
+		    sum.level, sum.slots, sum.retiring, sum.bad_spec, sum.fe_bound, sum.be_bound,
+		    sum.heavy_ops, sum.br_mispredict, sum.fetch_lat, sum.mem_bound, sum.error);
+	__T("no slots", sum.slots > 400000);
+	__T("parts are not all slots", llabs(sum.slots - parts) <= 4 * sum.error);
+	__T("nothing retires", sum.retiring > sum.slots / 100);
+	__T("errors are not small", sum.error < sum.slots / 50);
+	__T("not counted", sum.missed < 1000000);
+	if (sum.level == 2) {
+		__T("heavy operations", sum.heavy_ops <= sum.retiring + 2 * sum.error);
+		__T("mispredicts", sum.br_mispredict <= sum.bad_spec + 2 * sum.error);
+		__T("fetch latency", sum.fetch_lat <= sum.fe_bound + 2 * sum.error);
+		__T("memory bound", sum.mem_bound <= sum.be_bound + 2 * sum.error);
+	} else {
+		__T("level 2 in level 1", !sum.heavy_ops && !sum.br_mispredict &&
+		    !sum.fetch_lat && !sum.mem_bound);
 	}
-	__T_VERBOSE("\n");
-	__T("no error, or none with metrics", !error == !b.error);
-	error = 0.02 + LEVEL_1 * error;
-	__T("ratios do not sum up to 1", sum > 1 - error && sum < 1 + error);
-	__T("the end was the beginning",
-	    perf_topdown__ratios(&b, &a, ratio, &error) == -EINVAL);
-	__T("ratios of nothing", perf_topdown__ratios(&a, &a, ratio, &error) == -ERANGE);
+	perf_topdown__delete(topdown);
+	perf_topdown__delete(NULL);
+	return 0;
+}
+
+/* Regions that follow each other are a whole, and their errors add up. */
+static int test_add(void)
+{
+	struct perf_topdown_raw a = RAW, b = RAW, first, sum = RAW, whole = RAW;
+	struct perf_topdown *topdown;
+
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
+	first = a;
+	for (int i = 0; i < 100; i++) {
+		spin(1000);
+		__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+		__T("failed to add", !perf_topdown__add(&sum, &a, &b));
+		a = b;
+	}
+	__T("failed to add", !perf_topdown__add(&whole, &first, &b));
+	__T("another sum of slots", sum.slots == whole.slots);
+	__T("another sum of a part", sum.retiring == whole.retiring);
+	__T("errors do not add up", sum.error > whole.error);
 	perf_topdown__delete(topdown);
 	return 0;
 }
 
-/* Steps grow, which makes a short region too short, but not for ever. */
-static int test_error(void)
+/* A program that was compiled with the header of a later version, and one that is wrong. */
+static int test_sizes(void)
 {
-	double ratio[PERF_TOPDOWN_PARTS], error;
-	struct perf_topdown_value a, b;
+	struct {
+		struct perf_topdown_raw raw;
+		__s64 later;
+	} a = { .raw.size = sizeof(a) }, b = a, sum = a;
 	struct perf_topdown *topdown;
-	int resets = 0, short_regions = 0;
-	__u64 step, max = 0;
 
-	__T("failed to open", !perf_topdown__new(&topdown, 1));
-	__T("failed to read", !perf_topdown__read(topdown, &a));
-	spin(80000);
-	__T("failed to read", !perf_topdown__read(topdown, &b));
-	if (b.step <= a.step) {
-		__T_VERBOSE("\ta counter for each part\n");
-		perf_topdown__delete(topdown);
+	__T("failed to open", !perf_topdown__new(&topdown));
+	a.later = 1;
+	__T("a larger size", !perf_topdown__read(topdown, &a.raw, ANY));
+	__T("a member that is not known", !a.later && a.raw.slots && a.raw.size == sizeof(a));
+	spin(1000);
+	__T("a larger size", !perf_topdown__read(topdown, &b.raw, ANY));
+	__T("add larger ones", !perf_topdown__add(&sum.raw, &a.raw, &b.raw));
+	__T("the sum", sum.raw.slots == b.raw.slots - a.raw.slots && !sum.later);
+	a.raw.size = sizeof(a.raw);
+	__T("add a smaller one", perf_topdown__add(&sum.raw, &a.raw, &b.raw) == -EINVAL);
+	a.raw.size = 0;
+	__T("no size", perf_topdown__read(topdown, &a.raw, ANY) == -EINVAL);
+	perf_topdown__delete(topdown);
+	return 0;
+}
+
+/* The steps of metrics grow until the caller, who can see them, does not want that. */
+static int test_max_slots(void)
+{
+	struct perf_topdown_raw a = RAW, b = RAW;
+	struct perf_topdown *topdown;
+
+	if (!has_metrics()) {
+		__T_VERBOSE("\tno metrics\n");
 		return 0;
 	}
-	for (int i = 0; i < 200; i++) {
-		step = a.step;
-		spin(80000);
-		__T("failed to read", !perf_topdown__read(topdown, &a));
-		if (a.step < step)
-			resets++;
-		if (a.step > max)
-			max = a.step;
-		__T("failed to read", !perf_topdown__read(topdown, &b));
-		if (a.step > 1000) {
-			short_regions++;
-			__T("a short region",
-			    perf_topdown__ratios(&a, &b, ratio, &error) == -ERANGE);
-		}
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
+	__T("a step of what is counted", a.error == 1);
+	for (int i = 0; i < 20; i++) {
+		spin(100000);
+		__T("failed to read", !perf_topdown__read(topdown, &b, 3000000));
+		__T("too large a step", b.error <= 1 + 3000000 / 255 + 1);
 	}
-	__T_VERBOSE("\t%d resets, %d short regions, steps of at most %llu\n", resets,
-		    short_regions, (unsigned long long)max);
-	__T("the metrics were not reset", resets > 1);
-	__T("no steps", short_regions > 1);
-	__T("steps have no bound", max < 20000);
+	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
+	__T("not read by the kernel", a.error == 1 && a.slots > b.slots);
 	perf_topdown__delete(topdown);
 	return 0;
 }
 
+/* In a thread that has an object of its own. */
 static void *read_in_thread(void *topdown)
 {
-	struct perf_topdown_value value;
+	struct perf_topdown_raw raw = RAW;
+	struct perf_topdown *own;
+	long err;
 
-	return (void *)(long)perf_topdown__read(topdown, &value);
+	if (perf_topdown__new(&own))
+		return NULL;
+	err = perf_topdown__read(own, &raw, ANY);
+	if (!err)
+		err = perf_topdown__read(topdown, &raw, ANY);
+	perf_topdown__delete(own);
+	return (void *)err;
+}
+
+static struct perf_topdown *of_thread;
+
+static void *open_in_thread(void *unused __maybe_unused)
+{
+	return (void *)(long)perf_topdown__new(&of_thread);
 }
 
 /* It is of the thread that has opened it, and not of a process that has inherited it. */
 static int test_owner(void)
 {
-	struct perf_topdown_value value;
+	struct perf_topdown_raw raw = RAW;
 	struct perf_topdown *topdown;
 	pthread_t thread;
-	void *ret;
 	int status;
+	void *ret;
 	pid_t pid;
 
-	__T("failed to open", !perf_topdown__new(&topdown, 1));
+	__T("failed to open", !perf_topdown__new(&topdown));
 	__T("failed to create a thread", !pthread_create(&thread, NULL, read_in_thread, topdown));
 	__T("failed to join a thread", !pthread_join(thread, &ret));
 	__T("another thread could read", (long)ret == -ESRCH);
+
+	/* The second thread has what the first one had, its stack and so on. */
+	__T("failed to create a thread", !pthread_create(&thread, NULL, open_in_thread, NULL));
+	__T("failed to join a thread", !pthread_join(thread, &ret));
+	__T("failed to open in a thread", !ret);
+	__T("failed to create a thread", !pthread_create(&thread, NULL, read_in_thread, of_thread));
+	__T("failed to join a thread", !pthread_join(thread, &ret));
+	__T("a later thread could read", (long)ret == -ESRCH);
+	perf_topdown__delete(of_thread);
+
 	pid = fork();
 	__T("failed to fork", pid >= 0);
 	if (!pid) {
-		int err = perf_topdown__read(topdown, &value);
+		int err = perf_topdown__read(topdown, &raw, ANY);
 
 		perf_topdown__delete(topdown);
-		_exit(err == -ESRCH ? 0 : 1);
+		if (err != -ESRCH || perf_topdown__new(&topdown) ||
+		    perf_topdown__read(topdown, &raw, ANY))
+			_exit(1);
+		_exit(0);
 	}
 	__T("failed to wait", waitpid(pid, &status, 0) == pid);
-	__T("another process could read", !status);
-	__T("failed to read", !perf_topdown__read(topdown, &value));
+	__T("another process could read, or not open its own", !status);
+	__T("failed to read", !perf_topdown__read(topdown, &raw, ANY));
 	perf_topdown__delete(topdown);
+	return 0;
+}
+
+static struct perf_topdown *of_handler;
+static volatile __s64 in_handler;	/* slots that it has read */
+static volatile int handled, failed;
+
+/* Reads more than it has read before, each third time from the kernel. */
+static void handler(int sig __maybe_unused)
+{
+	struct perf_topdown_raw raw = RAW;
+
+	if (perf_topdown__read(of_handler, &raw, handled++ % 3 ? ANY : 0) ||
+	    raw.slots <= in_handler)
+		failed++;
+	in_handler = raw.slots;
+}
+
+/* A handler may read what it has interrupted the reading of, and both are right. */
+static int test_signal(void)
+{
+	struct itimerval timer = { { 0, 20 }, { 0, 20 } }, off = {};
+	struct perf_topdown_raw raw = RAW;
+	__s64 before, last = 0;
+
+	in_handler = 0;
+	handled = 0;
+	failed = 0;
+	__T("failed to open", !perf_topdown__new(&of_handler));
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (int i = 0; i < 500000; i++) {
+		before = in_handler;
+		if (perf_topdown__read(of_handler, &raw, i % 64 ? ANY : 0) ||
+		    raw.slots <= before || raw.slots <= last)
+			failed++;
+		last = raw.slots;
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
+	signal(SIGALRM, SIG_DFL);
+	__T_VERBOSE("\t%d signals, %d failed\n", handled, failed);
+	__T("no signals", handled > 100);
+	__T("failed to read, or less than before", !failed);
+	__T("failed to read", !perf_topdown__read(of_handler, &raw, 0));
+	__T("more than the kernel counts", last < raw.slots);
+	perf_topdown__delete(of_handler);
 	return 0;
 }
 
@@ -168,20 +259,18 @@ static bool stop;
 
 static void *read_all_the_time(void *data __maybe_unused)
 {
+	struct perf_topdown_raw raw = RAW;
 	struct perf_topdown *topdown;
-	struct perf_topdown_value value;
-	__u64 last = 0;
+	__s64 slots = 0;
 	long reads = 0;
-	int err;
 
-	if (perf_topdown__new(&topdown, 1))
+	if (perf_topdown__new(&topdown))
 		return NULL;
 	WRITE_ONCE(reader, syscall(__NR_gettid));
 	while (!READ_ONCE(stop)) {
-		err = perf_topdown__read(topdown, &value);
-		if ((err && err != -EAGAIN) || value.slots < last)
+		if (perf_topdown__read(topdown, &raw, ANY) || raw.slots < slots)
 			return NULL;
-		last = value.slots;
+		slots = raw.slots;
 		reads++;
 	}
 	perf_topdown__delete(topdown);
@@ -191,16 +280,18 @@ static void *read_all_the_time(void *data __maybe_unused)
 /* A thread that is moved while it reads, as the CPUs of a hybrid system are not the same. */
 static int test_migration(void)
 {
-	cpu_set_t affinity, cpu;
+	cpu_set_t affinity, cpus, cpu;
 	pthread_t thread;
 	void *reads;
 	int next = 0;
 
-	__T("failed to get affinity", !sched_getaffinity(0, sizeof(affinity), &affinity));
-	if (CPU_COUNT(&affinity) < 2) {
+	/* All CPUs, whatever those of this program are. */
+	memset(&cpus, 0xff, sizeof(cpus));
+	__T("failed to set affinity", !sched_getaffinity(0, sizeof(affinity), &affinity) &&
+	    !sched_setaffinity(0, sizeof(cpus), &cpus) &&
+	    !sched_getaffinity(0, sizeof(cpus), &cpus));
+	if (CPU_COUNT(&cpus) < 2)
 		__T_VERBOSE("\ta single CPU\n");
-		return 0;
-	}
 	reader = 0;
 	WRITE_ONCE(stop, false);
 	__T("failed to create a thread",
@@ -210,52 +301,72 @@ static int test_migration(void)
 	for (int i = 0; i < 2000; i++) {
 		do
 			next = (next + 1) % CPU_SETSIZE;
-		while (!CPU_ISSET(next, &affinity));
+		while (!CPU_ISSET(next, &cpus));
 		CPU_ZERO(&cpu);
 		CPU_SET(next, &cpu);
 		__T("failed to move a thread", !sched_setaffinity(reader, sizeof(cpu), &cpu));
 	}
 	WRITE_ONCE(stop, true);
 	__T("failed to join a thread", !pthread_join(thread, &reads));
+	sched_setaffinity(0, sizeof(affinity), &affinity);
 	__T("failed to read on another CPU", reads);
 	__T_VERBOSE("\t%ld reads\n", (long)reads);
 	return 0;
 }
 
-/* Others have the counters: of metrics, there is one. */
-static int test_busy(void)
+/* Another user has the metrics, of which there is one set: on this CPU, or in the thread. */
+static int test_busy(int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_RAW,
 		.config = 0x400,	/* slots */
-		.pinned = 1,
-		.exclude_kernel = 1,
+		.pinned = cpu < 0,
 	};
-	struct perf_topdown_value value;
+	struct perf_topdown_raw a = RAW, b = RAW, c = RAW, d = RAW;
 	struct perf_topdown *topdown;
 	int slots, metric;
+	cpu_set_t affinity, set;
 
-	if (access(DEVICES "/cpu/events/slots", F_OK)) {
-		__T_VERBOSE("\tno metrics, or not on all CPUs\n");
+	__T("failed to get affinity", !sched_getaffinity(0, sizeof(affinity), &affinity));
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (!has_metrics() || sched_setaffinity(0, sizeof(set), &set)) {
+		__T_VERBOSE("\tno metrics\n");
 		return 0;
 	}
-	__T("failed to open", !perf_topdown__new(&topdown, 1));
-	__T("failed to read", !perf_topdown__read(topdown, &value));
-	slots = syscall(__NR_perf_event_open, &attr, 0, -1, -1, 0);
+	slots = syscall(__NR_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, -1, 0);
+	if (slots < 0 && errno == EACCES) {
+		__T_VERBOSE("\tnot permitted\n");
+		return 0;
+	}
 	attr.config = 0x8000;		/* retiring */
 	attr.pinned = 0;
-	metric = syscall(__NR_perf_event_open, &attr, 0, -1, slots, 0);
+	metric = syscall(__NR_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, slots, 0);
 	__T("failed to open others", slots >= 0 && metric >= 0);
-	/* Where user space cannot read counters, this has what was counted until now. */
-	perf_topdown__read(topdown, &value);
-	__T("read what is not counted", perf_topdown__read(topdown, &value) == -EAGAIN);
+
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to read", !perf_topdown__read(topdown, &a, ANY));
+	spin(10000000);
+	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+	__T_VERBOSE("\tbeside: %lld slots, %lld ns missed\n", b.slots - a.slots,
+		    b.missed - a.missed);
+	__T("counted what is not counted", b.slots == a.slots);
+	__T("missed nothing", b.missed - a.missed > 1000000);
 	close(metric);
 	close(slots);
-	for (int i = 0; i < 100 && perf_topdown__read(topdown, &value) == -EAGAIN; i++)
+	/* Until it is its turn. */
+	for (int i = 0; i < 100 && c.slots <= b.slots; i++) {
 		usleep(1000);
-	__T("not counted again", !perf_topdown__read(topdown, &value));
+		__T("failed to read", !perf_topdown__read(topdown, &c, ANY));
+	}
+	spin(1000000);
+	__T("failed to read", !perf_topdown__read(topdown, &d, ANY));
+	__T("not counted again", d.slots - c.slots > 1000000);
+	__T("missed", d.missed == c.missed);
+	__T("what was missed is forgotten", d.missed >= b.missed);
 	perf_topdown__delete(topdown);
+	sched_setaffinity(0, sizeof(affinity), &affinity);
 	return 0;
 }
 
@@ -268,26 +379,43 @@ static int test_descriptors(void)
 	__T("failed to get the limit", fd >= 0 && !getrlimit(RLIMIT_NOFILE, &limit));
 	close(fd);
 	one = limit;
-	one.rlim_cur = fd + 1;
-	__T("failed to set the limit", !setrlimit(RLIMIT_NOFILE, &one));
-	__T("one descriptor", perf_topdown__new(&topdown, 1) == -EMFILE);
-	one.rlim_cur = fd;
-	__T("failed to set the limit", !setrlimit(RLIMIT_NOFILE, &one));
-	__T("no descriptor", perf_topdown__new(&topdown, 1) == -EMFILE);
+	for (int i = 0; i < 5; i++) {
+		one.rlim_cur = fd + i;
+		__T("failed to set the limit", !setrlimit(RLIMIT_NOFILE, &one));
+		__T("too few descriptors", perf_topdown__new(&topdown) == -EMFILE);
+		__T("descriptors are left open", i == 0 || dup(1) == fd);
+		close(fd);
+	}
 	__T("failed to reset the limit", !setrlimit(RLIMIT_NOFILE, &limit));
 	return 0;
 }
 
-static int test_levels(void)
+/* A user can lock some pages, one for each object. */
+static int test_locked_pages(void)
 {
+	struct rlimit none = { 0, 0 }, files = { 65536, 65536 };
 	struct perf_topdown *topdown;
+	int status, nr, err;
+	pid_t pid;
 
-	__T("level 0", perf_topdown__new(&topdown, 0) == -EINVAL);
-	__T("level 3", perf_topdown__new(&topdown, 3) == -EINVAL);
-	if (access(DEVICES "/cpu/events/topdown-heavy-ops", F_OK) &&
-	    access(DEVICES "/cpu_core/events/topdown-heavy-ops", F_OK))
-		__T("level 2", perf_topdown__new(&topdown, 2) == -EOPNOTSUPP);
-	perf_topdown__delete(NULL);
+	if (!has_metrics() || getuid()) {
+		__T_VERBOSE("\tno metrics, or not root\n");
+		return 0;
+	}
+	pid = fork();
+	__T("failed to fork", pid >= 0);
+	if (!pid) {
+		if (setrlimit(RLIMIT_MEMLOCK, &none) || setrlimit(RLIMIT_NOFILE, &files) ||
+		    setuid(65534))
+			_exit(1);
+		for (nr = 0; !(err = perf_topdown__new(&topdown)); nr++)
+			;
+		__T_VERBOSE("\t%d objects, then %s\n", nr, strerror(-err));
+		fflush(stdout);
+		_exit(err == -EPERM && nr >= 100 ? 0 : 1);
+	}
+	__T("failed to wait", waitpid(pid, &status, 0) == pid);
+	__T("not EPERM, or too soon", !status);
 	return 0;
 }
 
@@ -298,24 +426,26 @@ int test_topdown(int argc, char **argv)
 
 	__T_START;
 
-	libperf_init(libperf_print);
-
-	err = perf_topdown__new(&topdown, 1);
-	if (err == -ENOENT && !has_metrics()) {
+	err = perf_topdown__new(&topdown);
+	if (err == -ENOENT && access(DEVICES "/cpu/events/slots", F_OK) &&
+	    access(DEVICES "/cpu_core/events/slots", F_OK)) {
 		fprintf(stdout, "SKIP (no PMU)\n");
 		return 0;
 	}
 	__T("failed to open", !err);
 	perf_topdown__delete(topdown);
 
-	test_levels();
-	test_descriptors();
-	test_parts(1);
-	test_parts(2);
-	test_error();
+	test_parts();
+	test_add();
+	test_sizes();
+	test_max_slots();
 	test_owner();
+	test_signal();
 	test_migration();
-	test_busy();
+	test_busy(-1);
+	test_busy(0);
+	test_descriptors();
+	test_locked_pages();
 
 	__T_END;
 	return tests_failed == 0 ? 0 : -1;

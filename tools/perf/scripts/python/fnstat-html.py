@@ -20,7 +20,7 @@ import math
 import re
 import sys
 
-VERSION = 1
+VERSION = 2
 
 # Columns: name in the report, header, what it is. Others follow, under their own names.
 METRICS = {name: (header, text) for name, header, text in (

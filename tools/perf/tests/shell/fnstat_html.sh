@@ -28,7 +28,7 @@ import json, re, sys
 def stats(samples, cpi, mark):
 	return {"samples": samples, "period": 100 * samples,
 		"windows": {"rounds": samples, "weight": 100 * samples, "weight2": 1e4 * samples,
-			    "windows": samples, "used": samples // 2, "problems": {}},
+			    "windows": samples, "used": samples, "problems": {"left": samples // 2}},
 		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
@@ -39,12 +39,12 @@ entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, "?" if i
 	   for i, name in enumerate(names)]
 # What main calls, which its own samples must not be taken for.
 entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
-report = {"version": 1, "host": "<host>", "lost_samples": 7, "events": [
+report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
 	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
 	 "windows": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
-		     "sampler": 0, "length": 300, "slope": False,
-		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 50,
+		     "sampler": 0, "length": 300,
+		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
 			     "problems": {"left": 50, "lost": 0}}},
 	 "entries": entries}]}
 
@@ -57,7 +57,7 @@ def write(name, value):
 write("good", report)
 write("no-json", "perf report: no data")
 write("list", [])
-write("version", {**report, "version": 2})
+write("version", {**report, "version": 1})
 write("no-events", {**report, "events": []})
 write("nan", json.dumps(report).replace("1.5", "NaN"))
 write("damaged", {**report, "events": [{"event": "cycles"}]})

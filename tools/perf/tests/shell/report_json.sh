@@ -163,7 +163,7 @@ def check_products(report):
 		if not sums:
 			continue
 		assert len(products) == len(sums) * (len(sums) + 1) // 2
-		for i, value in enumerate(sums[:2]):
+		for i, value in enumerate(sums[:3]):
 			assert products[i * (i + 1) // 2 + i] * sums[0] > 0.999 * value * value
 		checked += 1
 	return checked > 0
@@ -218,8 +218,9 @@ is_same_table() {
 			nr++
 			low = cpi[$5] * (1 - tolerance) - 0.0101
 			high = cpi[$5] * (1 + tolerance) + 0.0101
-			if (!($5 in time) || ($1 - time[$5]) ^ 2 > 0.0101 ^ 2 || $3 != windows[$5] ||
-			    $2 < low || $2 > high) {
+			difference = $1 - time[$5]
+			if (!($5 in time) || difference > 0.0101 || difference < -0.0101 ||
+			    $3 != windows[$5] || $2 < low || $2 > high) {
 				print $0 ", but " time[$5], cpi[$5], windows[$5]
 				failed = 1
 			}

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <perf/core.h>
 #include <perf/topdown.h>
 
-static const char * const names[PERF_TOPDOWN_PARTS] = {
-	"retiring", "bad speculation", "frontend bound", "backend bound",
-	"heavy operations", "branch mispredicts", "fetch latency", "memory bound",
-};
-
-static int libperf_print(enum libperf_print_level level,
-			 const char *fmt, va_list ap)
-{
-	return level <= LIBPERF_WARN ? vfprintf(stderr, fmt, ap) : 0;
-}
+#define REGIONS	100
 
 /* What is to be measured. */
 static void divide(unsigned int n)
@@ -26,39 +15,51 @@ static void divide(unsigned int n)
 		sum += n / divisor;
 }
 
+/* A part that is 0 may be less, by its error. */
+static void print(const char *name, const struct perf_topdown_raw *sum, __s64 part)
+{
+	printf("%5.1f %%  %s\n", part > 0 ? 100. * part / sum->slots : 0, name);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int n = argc > 1 ? atoi(argv[1]) : 1000000;
-	struct perf_topdown_value begin, end;
-	double ratio[PERF_TOPDOWN_PARTS], error;
+	struct perf_topdown_raw begin = { .size = sizeof(begin) };
+	struct perf_topdown_raw end = begin, sum = begin;
 	struct perf_topdown *topdown;
-	int level = 2, parts, err;
+	int err;
 
-	libperf_init(libperf_print);
-
-	err = perf_topdown__new(&topdown, level);
-	if (err == -EOPNOTSUPP)
-		err = perf_topdown__new(&topdown, --level);
+	err = perf_topdown__new(&topdown);
 	if (err) {
 		fprintf(stderr, "failed to open: %s\n", strerror(-err));
 		return 1;
 	}
-
-	err = perf_topdown__read(topdown, &begin);
-	divide(n);
-	if (!err)
-		err = perf_topdown__read(topdown, &end);
-	if (!err)
-		err = perf_topdown__ratios(&begin, &end, ratio, &error);
-	if (err) {
-		fprintf(stderr, "failed to measure: %s\n", strerror(-err));
-	} else {
-		parts = level == 2 ? PERF_TOPDOWN_PARTS : PERF_TOPDOWN_HEAVY_OPS;
-		for (int i = 0; i < parts; i++)
-			printf("%5.1f %%  %s\n", 100 * ratio[i], names[i]);
-		printf("of %llu slots, each +- %.1f %%\n",
-		       (unsigned long long)(end.slots - begin.slots), 100 * error);
+	for (int i = 0; i < REGIONS && !err; i++) {
+		err = perf_topdown__read(topdown, &begin, 100000);
+		divide(n / REGIONS);
+		if (!err)
+			err = perf_topdown__read(topdown, &end, ~0U);
+		if (!err)
+			err = perf_topdown__add(&sum, &begin, &end);
 	}
 	perf_topdown__delete(topdown);
-	return err ? 1 : 0;
+	if (err || !sum.slots) {
+		fprintf(stderr, "failed to read: %s\n", err ? strerror(-err) : "not counted");
+		return 1;
+	}
+	print("retiring", &sum, sum.retiring);
+	print("bad speculation", &sum, sum.bad_spec);
+	print("frontend bound", &sum, sum.fe_bound);
+	print("backend bound", &sum, sum.be_bound);
+	if (sum.level == 2) {
+		print("heavy operations", &sum, sum.heavy_ops);
+		print("branch mispredicts", &sum, sum.br_mispredict);
+		print("fetch latency", &sum, sum.fetch_lat);
+		print("memory bound", &sum, sum.mem_bound);
+	}
+	printf("of %lld slots, each +- %.1f %%\n", (long long)sum.slots,
+	       100. * sum.error / sum.slots);
+	if (sum.missed)
+		printf("and not counted for %lld ns\n", (long long)sum.missed);
+	return 0;
 }

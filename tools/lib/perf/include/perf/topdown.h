@@ -5,37 +5,45 @@
 #include <linux/types.h>
 #include <perf/core.h>
 
-/* What a pipeline slot was used for. Those of level 2 are a part of one of level 1. */
-enum perf_topdown_part {
-	/* Level 1: each slot is one of these. */
-	PERF_TOPDOWN_RETIRING,
-	PERF_TOPDOWN_BAD_SPEC,
-	PERF_TOPDOWN_FE_BOUND,
-	PERF_TOPDOWN_BE_BOUND,
-	/* Level 2 */
-	PERF_TOPDOWN_HEAVY_OPS,		/* of retiring */
-	PERF_TOPDOWN_BR_MISPREDICT,	/* of bad speculation */
-	PERF_TOPDOWN_FETCH_LAT,		/* of frontend bound */
-	PERF_TOPDOWN_MEM_BOUND,		/* of backend bound */
-	PERF_TOPDOWN_PARTS,
-};
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /**
- * struct perf_topdown_value - what a thread used its slots for until now
- * @slots: slots in user mode since perf_topdown__new(), as far as they were counted
- * @part: those of each part; 0 for parts of level 2 that were not asked for
- * @error: what each part may be wrong by, in slots, since perf_topdown__new()
- * @step: and how much of @error is gone when the counters count on, in slots
+ * struct perf_topdown_raw - what pipeline slots were used for, in slots
+ * @size: sizeof(struct perf_topdown_raw), set by the caller
+ * @level: 2 if the members of level 2 are counted, otherwise 1
+ * @slots: all slots
+ * @missed: time in which the thread ran and was not counted, in ns
+ * @error: of a reading, one step of the fractions that it was made of; of a sum,
+ *	   what each of its members below may be wrong by, at most
+ * @retiring: used for operations that retire
+ * @bad_spec: for others, or to recover from these
+ * @fe_bound: empty, as the frontend had no operations
+ * @be_bound: empty, as the backend had no room
+ * @heavy_ops: of @retiring, those of instructions with many operations (level 2)
+ * @br_mispredict: of @bad_spec, those behind mispredicted branches (level 2)
+ * @fetch_lat: of @fe_bound, those in which fetching had a latency (level 2)
+ * @mem_bound: of @be_bound, those in which operations waited for memory (level 2)
  *
- * Intel's metrics are fractions with 8 bits, of all slots since the kernel has reset
- * them, as it does at each context switch. So a part is known to one step of each of its
- * time slices. Where each part has a counter, @error and @step are 0.
+ * Raw: as the CPU tells, in its events of these names, topdown-retiring and so on.
+ * For some CPUs, TopdownL1 of perf stat corrects that with other events, which need
+ * general counters.
  */
-struct perf_topdown_value {
-	__u64 slots;
-	__u64 part[PERF_TOPDOWN_PARTS];
-	__u64 error;
-	__u64 step;
+struct perf_topdown_raw {
+	__u32 size;
+	__u32 level;
+	__s64 slots;
+	__s64 missed;
+	__s64 error;
+	__s64 retiring;
+	__s64 bad_spec;
+	__s64 fe_bound;
+	__s64 be_bound;
+	__s64 heavy_ops;
+	__s64 br_mispredict;
+	__s64 fetch_lat;
+	__s64 mem_bound;
 };
 
 struct perf_topdown;
@@ -43,52 +51,47 @@ struct perf_topdown;
 /**
  * perf_topdown__new - begin to count what the calling thread uses its slots for
  * @topdown: gets the object
- * @level: 1, or 2 for the parts of level 2 as well
  *
- * Counts in user mode, on all PMUs of the system that can do it: Intel's with TopDown
- * metrics (P-cores since Ice Lake, level 2 since Sapphire Rapids) or TopDown events
- * (E-cores since Tremont), AMD's since Zen 4, and Arm's that tell their slots. Call
- * libperf_init() before.
+ * In user mode, on Intel's CPUs: with TopDown metrics (P-cores since Ice Lake), and on
+ * those E-cores for which perf has the metric group TopdownL1.
  *
- * Return: 0, or a negative error: -EINVAL for another level, -ENOENT if no PMU can do it,
- * -EOPNOTSUPP if none has this level, and those of perf_event_open(2), like -EACCES.
+ * Return: 0, or a negative error: -ENOENT if no PMU can do it, or one of open(2),
+ * perf_event_open(2) and mmap(2), like -EACCES or, if too many pages are locked,
+ * -EPERM.
  */
-LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown, unsigned int level);
+LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
 
 /**
- * perf_topdown__read - read what the thread used its slots for until now
+ * perf_topdown__read - read what the thread has used its slots for until now
  * @topdown: the object, of this thread
- * @value: gets it
+ * @raw: gets it
+ * @max_slots: read(2) if the fractions are of more slots than this, so that those of
+ *	       the next reading begin with zero
  *
- * Needs no system call where user space can read the counters, unless Intel's metrics
- * have got coarse, or the thread was switched. Then read(2) resets them. So the end of
- * a region of millions of slots costs a system call, and a short one begins with a small
- * error.
+ * Needs no system call otherwise, unless the thread was switched since the last one,
+ * or user space cannot read the counters now. The metrics are fractions of 8 bits, so
+ * what happens between two readings is known to a step, 1/255 of the slots before and
+ * in between.
  *
- * Return: 0, or a negative error: -EAGAIN if the thread is not counted now, as others
- * have the counters, or as it is on a CPU of another kind (where user space cannot read
- * the counters: if it was not counted since the last time); -ESRCH if the object is of
- * another thread, or was inherited by fork(2).
+ * May be called by a signal handler, one that interrupts it as well.
+ *
+ * Return: 0, or a negative error: -ESRCH if the object is of another thread or was
+ * inherited by fork(2), -EINVAL for a bad size of @raw, or one of read(2).
  */
 LIBPERF_API int perf_topdown__read(struct perf_topdown *topdown,
-				   struct perf_topdown_value *value);
+				   struct perf_topdown_raw *raw, __u32 max_slots);
 
 /**
- * perf_topdown__ratios - what the slots between two values were used for
- * @a: the value at the beginning
- * @b: the value at the end
- * @ratio: gets the fraction of each part, from 0 to 1
- * @error: gets what each fraction may be wrong by, at most, from 0 to 0.1
+ * perf_topdown__add - add a region of code to a sum of regions
+ * @sum: the sum, at first 0 but for its size
+ * @begin: what was read where the region begins
+ * @end: what was read where it ends
  *
- * What the reading itself executes, some hundred instructions, is in it as well.
- *
- * Return: 0, or a negative error: -EINVAL if @b is before @a, -ERANGE if there are no
- * slots between them, or so few, for the steps of the counters, that the error is more
- * than 0.1.
+ * Return: 0, or -EINVAL if one of them has a bad size.
  */
-LIBPERF_API int perf_topdown__ratios(const struct perf_topdown_value *a,
-				     const struct perf_topdown_value *b,
-				     double ratio[PERF_TOPDOWN_PARTS], double *error);
+LIBPERF_API int perf_topdown__add(struct perf_topdown_raw *sum,
+				  const struct perf_topdown_raw *begin,
+				  const struct perf_topdown_raw *end);
 
 /**
  * perf_topdown__delete - end counting
@@ -98,5 +101,9 @@ LIBPERF_API int perf_topdown__ratios(const struct perf_topdown_value *a,
  * inherited it.
  */
 LIBPERF_API void perf_topdown__delete(struct perf_topdown *topdown);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* __LIBPERF_TOPDOWN_H */

@@ -7,8 +7,7 @@ WITH event AS (
 		 WHERE value GLOB 'cycles*' OR value GLOB '*/cycles*'
 		 OR value GLOB 'cpu-cycles*' OR value GLOB '*/cpu-cycles*') AS c,
 		(SELECT key FROM json_each(e.value, '$.windows.group')
-		 WHERE value GLOB 'instructions*' OR value GLOB '*/instructions*') AS i,
-		json_array_length(e.value, '$.windows.group') + 1 AS nr
+		 WHERE value GLOB 'instructions*' OR value GLOB '*/instructions*') AS i
 	FROM reports, json_each(data, '$.events') AS e
 	WHERE e.value -> '$.windows' IS NOT NULL
 ), total AS (
@@ -21,21 +20,23 @@ WITH event AS (
 		1.0 * sum(event -> '$.windows.samples' -> i ->> '$.weight') AS sampled,
 		sum(event -> '$.windows.samples' -> i ->> '$.effective') AS nr_sampled,
 		avg(event -> '$.windows.noise' ->> i) AS noise,
-		avg(event -> '$.windows.bias' ->> i) AS bias
+		avg(event -> '$.windows.bias' ->> i) AS bias,
+		avg(event -> '$.windows.costs' ->> c) AS cost
 	FROM event WHERE i IS NOT NULL
 ), entry AS (
-	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i, nr,
+	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i,
 		-- Products of two values are behind the sums, in a triangle.
-		'$[' || ((i + 1) * (i + 2) / 2 + i + 1) || ']' AS ii,
-		'$[' || ((c + 1) * (c + 2) / 2 + c + 1) || ']' AS cc,
-		'$[' || ((max(c, i) + 1) * (max(c, i) + 2) / 2 + min(c, i) + 1) || ']' AS ci
+		'$[' || ((i + 2) * (i + 3) / 2 + i + 2) || ']' AS ii,
+		'$[' || ((c + 2) * (c + 3) / 2 + c + 2) || ']' AS cc,
+		'$[' || ((max(c, i) + 2) * (max(c, i) + 3) / 2 + min(c, i) + 2) || ']' AS ci
 	FROM event, json_each(event, '$.entries') AS e
 	WHERE i IS NOT NULL AND e.value -> '$.windows' IS NOT NULL
 ), sums AS (
 	SELECT symbol, 1.0 * sum(w ->> '$.weight') AS weight, sum(w ->> '$.used') AS used,
 		1.0 * sum(w ->> '$.windows') AS windows, sum(w ->> '$.problems.left') AS "left",
-		sum(w ->> '$.sums[0]') AS nr, sum(w -> '$.sums' ->> c + 1) AS cycles,
-		sum(w -> '$.sums' ->> (i + 1)) AS insns,
+		sum(w ->> '$.sums[0]') AS nr, sum(w ->> '$.sums[1]') AS armed,
+		sum(w -> '$.sums' ->> (c + 2)) AS cycles,
+		sum(w -> '$.sums' ->> (i + 2)) AS insns,
 		sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
 		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
 		1.0 * sum(w -> '$.samples' ->> i) AS sampled
@@ -49,6 +50,8 @@ WITH event AS (
 		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
 		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
 		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
+			max(1 - (s.armed - s.nr * cost) / s.cycles, 0) *
+			max(1 - (s.armed - s.nr * cost) / s.cycles, 0) +
 			0.0025) AS var_windows,
 		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
 			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
