@@ -177,7 +177,7 @@ int window_cost__measure(double *cost, double *hz)
 	}
 	if (!ret && !found)
 		ret = -ENODATA;
-	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) * 1e-9;
+	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
 	*hz = cycles / seconds;
 	pr_debug("interrupts add %.1f cycles to a window, there are %.0f in a second\n",
 		 found ? *cost : 0, *hz);

@@ -691,7 +691,6 @@ char *window_metric__expand_groups(const char *names)
 	return strbuf_detach(&all, NULL) ?: strdup("");
 }
 
-
 /**
  * window_metric__compute - Compute a metric from counts.
  * @metric: The metric, which is available.

@@ -69,7 +69,8 @@
 #define BIAS_DF			6
 /* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
 #define BIAS_ERRORS		1.5
-#define MIN_ENTRIES		3
+/* What is known before counts as much as one entry. */
+#define PRIOR_ENTRIES		1
 /* Half of a window that leaves its entry is in another one, but not more than so much. */
 #define MAX_FOLLOWING		0.4
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
@@ -647,8 +648,11 @@ static double window_group__find_bias(const struct window_group *group,
 			biases += weight * weight * bias * bias;
 			compared++;
 		}
-		if (compared < MIN_ENTRIES)
-			return UNKNOWN_BIAS * UNKNOWN_BIAS;
+		if (!compared)
+			break;
+		/* With few entries, hardly anything is known. */
+		sum += PRIOR_ENTRIES * weights / compared * UNKNOWN_BIAS * UNKNOWN_BIAS;
+		weights += PRIOR_ENTRIES * weights / compared;
 		result = sum / weights;
 		error = sqrt(squares - 2 * result * products + result * result * biases) / weights;
 		result = max(result + BIAS_ERRORS * error, MIN_BIAS * MIN_BIAS);
@@ -893,7 +897,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		estimate->high = min(estimate->high, m->factor);
 	}
 	return value > 0 && estimate->high <= value * (1 + MAX_ERROR) &&
-	       estimate->low >= value / (1 + MAX_ERROR) * (1 - 1e-9) ?
+	       estimate->low * (1 + MAX_ERROR) >= value * 0.999 ?
 	       WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
 }
 
