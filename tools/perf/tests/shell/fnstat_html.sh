@@ -129,7 +129,7 @@ END
 
 check_page "Rows" 'len(page.rows) == 8 and \
 	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
-check_page "Values" 'children[0][:4] == ["main", "50", "1.50", "100.00"] and own[1][2] == "3.50?"'
+check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and own[1][2] == "3.50?"'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
 check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'
