@@ -245,7 +245,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	}
 	/* A program that repeats itself must not stay in step with the samples. */
 	if (rec->jitter == DEFAULT)
-		rec->jitter = rec->freq ? 0 : rec->period / 10;
+		rec->jitter = rec->window && !rec->freq ? rec->period / 10 : 0;
 	/* Nor must a window be a whole number of its loops. */
 	if (rec->window_jitter == DEFAULT)
 		rec->window_jitter = rec->window / 3 * 2;

@@ -48,8 +48,8 @@
 #define COST_STEPS		20
 #define MAX_COST_STEP		50.0
 #define COST_ERRORS		3
-/* If stalls are less than this part of the windows, it does not matter what they count for. */
-#define MIN_STALLS		0.01
+/* The rates of entries with less windows are taken together. */
+#define MIN_RATE_WINDOWS	10
 /* No interval is narrower: the counts of windows are whole instructions. */
 #define RELATIVE_FLOOR		0.005
 /* A wider interval has a mark. */
@@ -63,6 +63,7 @@
 /* Standard deviation of the logarithm of what windows tell that all leave the entry. */
 #define UNKNOWN_BIAS		0.25
 #define MIN_BIAS		0.01
+#define MAX_BIAS		0.7
 /* That of windows which do not leave it is so much of that. */
 #define UNLEFT_BIAS		0.05
 /* The degrees of freedom that the estimate of it has. */
@@ -472,22 +473,57 @@ static double window_stats__corrected_length(const struct window_stats *stats,
 	return armed + behind;
 }
 
+/* The mean rate of instructions over the time of all entries. */
+static double mean_rate(const struct window_group *group, const struct window_entry *entries,
+			unsigned int nr, double cost, double stalls)
+{
+	double windows = 0, rates = 0, few_windows = 0, few_length = 0, few_insns = 0, overlong;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct window_stats *stats = entries[i].stats;
+		double length;
+
+		if (!stats->sums)
+			continue;
+		length = window_stats__corrected_length(stats, group, cost, stalls, &overlong);
+		length = max(length, stats->sums[SUM_NR]);
+		windows += stats->sums[SUM_NR];
+		if (stats->nr_used >= MIN_RATE_WINDOWS) {
+			rates += stats->sums[SUM_NR] * stats->sums[SUM_COUNTS + group->insns] /
+				 length;
+		} else {
+			few_windows += stats->sums[SUM_NR];
+			few_length += length;
+			few_insns += stats->sums[SUM_COUNTS + group->insns];
+		}
+	}
+	if (few_length)
+		rates += few_windows * few_insns / few_length;
+	return windows ? rates / windows : 0;
+}
+
 /*
- * What stalls at the ends of windows count for, to give all windows the rate of the program.
+ * What stalls at the ends of windows count for, to give all entries the rate of the program.
  *
  * A window begins behind the instruction in which the long interval ended, so most often
  * behind a stall, and ends behind another one, which is more in code that stalls often.
  */
-static double window_group__find_stalls(const struct window_group *group, double cost)
+static double window_group__find_stalls(const struct window_group *group,
+					const struct window_entry *entries, unsigned int nr,
+					double cost)
 {
-	const double *sums = group->all.sums;
 	double rate = group->totals[group->insns] / group->totals[group->sampler_index];
-	double behind = sums[SUM_COUNTS + group->sampler_index] - sums[SUM_ARMED];
-	double length = sums[SUM_COUNTS + group->insns] / rate;
+	double low = 0, high = 1;
 
-	if (behind < MIN_STALLS * sums[SUM_ARMED])
-		return 1;
-	return clamp((length - sums[SUM_ARMED] + sums[SUM_NR] * cost) / behind, 0.0, 1.0);
+	for (int i = 0; i < 20; i++) {
+		double middle = (low + high) / 2;
+
+		if (mean_rate(group, entries, nr, cost, middle) > rate)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 /**
@@ -513,7 +549,8 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 
 	/* Newton's method: the logarithm of the rate of windows falls with their length. */
 	for (int step = 0; group->samplers[group->insns] && step < COST_STEPS; step++) {
-		double stalls = window_group__find_stalls(group, *cost), sum = 0;
+		double stalls = window_group__find_stalls(group, entries, nr, *cost);
+		double sum = 0;
 
 		weights = 0;
 		for (unsigned int i = 0; i < nr; i++) {
@@ -544,7 +581,7 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 		*cost = 0;
 		*cycles = all;
 	}
-	group->stalls = window_group__find_stalls(group, *cost);
+	group->stalls = window_group__find_stalls(group, entries, nr, *cost);
 	for (unsigned int i = 0; *cost && i < group->nr_counts; i++) {
 		const double *sums = group->all.sums;
 
@@ -592,21 +629,33 @@ static void window_group__find_noise(struct window_group *group,
 }
 
 /*
- * How much the windows of an entry are of others, or end in a stall, up to a factor that
- * all entries have.
+ * How much the windows of an entry are of others, up to a factor that all entries have. Each
+ * event can be another one there.
  */
+static double window_stats__left_bias(const struct window_stats *stats)
+{
+	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
+
+	return left * left + UNLEFT_BIAS * UNLEFT_BIAS;
+}
+
+/* The same of windows that end in a stall, which is one of their length: of all events. */
+static double window_stats__stall_bias(const struct window_stats *stats,
+				       const struct window_group *group)
+{
+	double length = window_stats__length(stats, group), overlong;
+
+	if (length <= 0)
+		return 0;
+	overlong = 1 - (stats->sums[SUM_ARMED] -
+			stats->sums[SUM_NR] * group->costs[group->sampler_index]) / length;
+	return overlong > 0 ? overlong * overlong : 0;
+}
+
 static double window_stats__bias(const struct window_stats *stats,
 				 const struct window_group *group)
 {
-	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
-	double length = window_stats__length(stats, group), overlong = 0, armed;
-
-	if (length > 0) {
-		armed = stats->sums[SUM_ARMED] -
-			stats->sums[SUM_NR] * group->costs[group->sampler_index];
-		overlong = max(1 - armed / length, 0.0);
-	}
-	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
+	return window_stats__left_bias(stats) + window_stats__stall_bias(stats, group);
 }
 
 /*
@@ -655,7 +704,9 @@ static double window_group__find_bias(const struct window_group *group,
 		weights += PRIOR_ENTRIES * weights / compared;
 		result = sum / weights;
 		error = sqrt(squares - 2 * result * products + result * result * biases) / weights;
-		result = max(result + BIAS_ERRORS * error, MIN_BIAS * MIN_BIAS);
+		/* If hardly any window leaves its entry, samples cannot tell. */
+		result = clamp(result + BIAS_ERRORS * error, MIN_BIAS * MIN_BIAS,
+			       MAX_BIAS * MAX_BIAS);
 	}
 	return result;
 }
@@ -808,7 +859,8 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 {
 	const struct window_metric *m = &group->metrics[metric];
 	unsigned int nr = group->nr_counts;
-	double counts[nr], derivatives[nr], factors[nr], by_time = 0, half, value, length;
+	double counts[nr], derivatives[nr], factors[nr], by_time = 0, by_length = 0;
+	double half, value, length;
 	struct window_samples time = window_entry__samples(entry, group, group->sampler_index);
 	struct window_count parts[nr];
 	struct variance variance = {};
@@ -854,8 +906,9 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					 derivatives[event] * time.share *
 					 group->totals[group->sampler_index] / length;
 			variance__add(&variance, part * part * by_log * by_log *
-				      group->bias[event] * window_stats__bias(entry->stats, group),
+				      group->bias[event] * window_stats__left_bias(entry->stats),
 				      BIAS_DF);
+			by_length += part * by_log * sqrt(group->bias[event]);
 		}
 		if (part < 1 && samples.share) {
 			variance__add(&variance, (1 - part) * (1 - part) * by_log * by_log *
@@ -876,6 +929,8 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		variance__add(&variance, window_stats__variance(entry->stats, group, factors,
 								group->noise),
 			      entry->stats->nr_used + PRIOR_WINDOWS - 1);
+		variance__add(&variance, by_length * by_length *
+			      window_stats__stall_bias(entry->stats, group), BIAS_DF);
 	}
 	half = variance__half_interval(&variance);
 

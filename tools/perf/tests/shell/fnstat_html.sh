@@ -28,7 +28,8 @@ import json, re, sys
 def stats(samples, cpi, mark):
 	return {"samples": samples, "period": 100 * samples,
 		"windows": {"rounds": samples, "weight": 100 * samples, "weight2": 1e4 * samples,
-			    "windows": samples, "used": samples, "problems": {"left": samples // 2}},
+			    "windows": samples, "used": samples,
+			    "problems": {"left": samples // 2}},
 		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
