@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <linux/compiler.h>
@@ -25,6 +26,7 @@ struct topdown_group {
 	int		nr;
 	unsigned int	width;		/* slots of a cycle, or 1 */
 	bool		rest;		/* bad speculation is the rest */
+	unsigned int	retiring;	/* config, if not the one in sysfs */
 };
 
 /*
@@ -79,14 +81,17 @@ static bool find_e_core(struct topdown_group *group)
 	case 0x90670: case 0x906a0: case 0xb0670: case 0xb06a0: case 0xb06e0: case 0xb06f0:
 		group->width = 5;
 		group->rest = true;
+		group->retiring = 0xc2;
 		return true;
-	/* meteorlake, sierraforest, grandridge */
+	/* meteorlake, for which sysfs has all uops (0xc2), sierraforest, grandridge */
 	case 0xa06a0: case 0xa06c0: case 0xb0650: case 0xa06f0: case 0xb0660:
 		group->width = 6;
+		group->retiring = 0x72;
 		return true;
 	/* arrowlake, lunarlake */
 	case 0xc0650: case 0xc0660: case 0xb06d0:
 		group->width = 8;
+		group->retiring = 0x2c2;
 		return true;
 	default:
 		return false;
@@ -131,6 +136,8 @@ static int open_group(struct perf_topdown *topdown, const char *pmu, bool hybrid
 		.size = sizeof(attr),
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
+		/* What a virtual machine runs is not this thread's; KVM may refuse both. */
+		.exclude_guest = 1,
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
@@ -145,17 +152,19 @@ static int open_group(struct perf_topdown *topdown, const char *pmu, bool hybrid
 	if (err)
 		return err;
 	for (group->nr = 0; group->nr <= max; group->nr++) {
+		umask = 0;
 		err = scan(pmu, names[group->nr], "event=%x,umask=%x", &event, &umask);
 		if (err == -ENOENT && group->nr == 1 + NR_PARTS / 2)
 			break;		/* no level 2 */
-		if (err == -ENOENT && !group->nr && find_e_core(group)) {
+		if (err == -ENOENT && !group->nr && strcmp(pmu, "cpu_core") && find_e_core(group)) {
 			event = 0x3c;	/* cycles */
-			umask = 0;
 			err = 0;
 		}
 		if (err)
 			return err;
 		attr.config = event | umask << 8;
+		if (group->nr == 1 && group->retiring)
+			attr.config = group->retiring;
 		fd = syscall(__NR_perf_event_open, &attr, 0, -1,
 			     group->nr ? group->fd[0] : -1, PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0)
@@ -201,9 +210,11 @@ int perf_topdown__new(struct perf_topdown **topdown)
 	new->lock = NO_LOCK;
 
 	for (size_t i = 0; i < ARRAY_SIZE(pmus) && !err; i++) {
+		int nr = new->nr;
+
 		err = open_group(new, pmus[i], i > 0);
-		/* Another one may do. */
-		if (err == -ENOENT && !new->groups[new->nr].nr)
+		/* Another one may do, unless this one has a part. */
+		if (err == -ENOENT && new->nr == nr)
 			err = 0;
 	}
 	if (!err && !new->nr)
@@ -270,7 +281,7 @@ static noinline int read_kernel(struct perf_topdown *topdown, struct perf_topdow
 	return 0;
 }
 
-/* The part of @unit, which is 2^32 / STEPS for each slot, that a field tells. */
+/* The part of @unit, which is 2^32 / STEPS for each slot, that a field tells: < 2^64. */
 static s64 fraction(u64 unit, u32 metrics, int field)
 {
 	return unit * (metrics >> 8 * field & STEPS) >> 32;
@@ -289,11 +300,13 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	if (READ_ONCE(page->lock) != lock || raw->size != sizeof(*raw))
 		return read_kernel(topdown, raw);
 
+	/* A handler that has changed @base before this has changed the page's lock, too. */
+	barrier();
 	slots = rdpmc(RDPMC_SLOTS);
 	metrics = rdpmc(RDPMC_METRICS);
 	if (slots > max_slots)
 		return read_kernel(topdown, raw);
-	unit = slots * ((1ULL << 32) / STEPS + 1);
+	unit = slots * ((1ULL << 32) / STEPS);
 	raw->level = base->level;
 	raw->slots = base->slots + slots;
 	raw->missed = base->missed;
@@ -333,6 +346,9 @@ void perf_topdown__delete(struct perf_topdown *topdown)
 {
 	if (!topdown)
 		return;
+	/* Descriptors that a child has inherited would leave it counting. */
+	for (int i = 0; *topdown->owner && i < topdown->nr; i++)
+		ioctl(topdown->groups[i].fd[0], PERF_EVENT_IOC_DISABLE, 0);
 	for (int i = 0; i < topdown->nr; i++) {
 		for (int j = topdown->groups[i].nr - 1; j >= 0; j--)
 			close(topdown->groups[i].fd[j]);

@@ -208,6 +208,33 @@ static int test_owner(void)
 	return 0;
 }
 
+/* What is deleted does not count any more, even if a child has its descriptors. */
+static int test_delete(void)
+{
+	struct perf_topdown_raw a = RAW, b = RAW;
+	struct perf_topdown *topdown;
+	pid_t pid;
+
+	__T("failed to open", !perf_topdown__new(&topdown));
+	pid = fork();
+	__T("failed to fork", pid >= 0);
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	perf_topdown__delete(topdown);
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
+	spin(20000000);
+	__T("failed to read", !perf_topdown__read(topdown, &b, 0));
+	kill(pid, SIGKILL);
+	__T("failed to wait", waitpid(pid, NULL, 0) == pid);
+	__T_VERBOSE("\t%lld ns missed\n", b.missed - a.missed);
+	__T("a deleted object counts", b.missed - a.missed < 1000000);
+	perf_topdown__delete(topdown);
+	return 0;
+}
+
 static struct perf_topdown *of_handler;
 static volatile __s64 in_handler;	/* slots that it has read */
 static volatile int handled, failed;
@@ -440,6 +467,7 @@ int test_topdown(int argc, char **argv)
 	test_sizes();
 	test_max_slots();
 	test_owner();
+	test_delete();
 	test_signal();
 	test_migration();
 	test_busy(-1);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare what topdown.c knows of E-cores with the metrics of perf.
 
-These are in pmu-events/arch/x86 of tools/perf: the slots of a cycle, and whether bad
-speculation is an event or what the others leave. Prints each difference, and fails if
+These are in pmu-events/arch/x86 of tools/perf: the slots of a cycle, whether bad
+speculation is an event or what the others leave, and the event that retires. Prints each difference, and fails if
 there is any.
 """
 
@@ -50,6 +50,17 @@ def expected(metrics):
     return found['BAD_SPECULATION']
 
 
+def retiring(directory):
+    """Get the config of the event that retires, in a general counter."""
+    found = {}
+    for path in directory.glob('*.json'):
+        for event in json.loads(path.read_text()):
+            if isinstance(event, dict) and event.get('Unit', 'cpu_atom') == 'cpu_atom':
+                found[event.get('EventName')] = event
+    event = found.get('TOPDOWN_RETIRING.ALL_P') or found['TOPDOWN_RETIRING.ALL']
+    return int(event.get('UMask', '0'), 0) << 8 | int(event['EventCode'], 0)
+
+
 def models(pattern):
     """Get the signatures of CPUID for a pattern of mapfile.csv."""
     model = re.compile(pattern.removeprefix('GenuineIntel-6-') + '$')
@@ -58,14 +69,15 @@ def models(pattern):
 
 
 def known():
-    """Get what topdown.c has: signature to width and rest."""
+    """Get what topdown.c has: signature to width, rest and config of retiring."""
     source = (HERE.parent / 'topdown.c').read_text()
     body = source[source.index('static bool find_e_core'):source.index('\tdefault:\n')]
     table = {}
     for block in body.split('return true;')[:-1]:
         width = int(re.search(r'group->width = (\d+);', block)[1])
+        config = int(re.search(r'group->retiring = (0x[0-9a-f]+);', block)[1], 16)
         for case in re.findall(r'case (0x[0-9a-f]+):', block):
-            table[int(case, 16)] = width, 'group->rest = true;' in block
+            table[int(case, 16)] = width, 'group->rest = true;' in block, config
     return table
 
 
@@ -78,6 +90,8 @@ def main():
             continue
         for path in (TABLES / name).glob('*-metrics.json'):
             formula = expected(json.loads(path.read_text()))
+            if isinstance(formula, tuple):
+                formula += (retiring(path.parent),)
             if formula:
                 wanted.update((model, formula) for model in models(pattern))
     have = known()
