@@ -219,6 +219,14 @@ static bool test_formula(void)
 	return fabs(ratio / 0xff - truth) < 0.02;
 }
 
+/* Tell if the register has less than it had: it began again from zero. */
+static bool is_restarted(uint64_t before, uint64_t after)
+{
+	printf("# %llu slots, then %llu\n", (unsigned long long)before,
+	       (unsigned long long)after);
+	return after && after < before / 10;
+}
+
 /* Wrong: slots are less than before, when somebody has read them in between. */
 static bool test_over_read(void)
 {
@@ -233,9 +241,7 @@ static bool test_over_read(void)
 	read_counts(fd, &counts);
 	divisions(1000);
 	after = read_slots();
-	printf("# %llu slots, then %llu\n", (unsigned long long)before,
-	       (unsigned long long)after);
-	return after && after < before / 10;
+	return is_restarted(before, after);
 }
 
 /* Wrong: or when the thread was switched. */
@@ -249,9 +255,7 @@ static bool test_over_switch(void)
 	before = read_slots();
 	usleep(1000);
 	after = read_slots();
-	printf("# %llu slots, then %llu\n", (unsigned long long)before,
-	       (unsigned long long)after);
-	return after && after < before / 10;
+	return is_restarted(before, after);
 }
 
 static bool test_width(void)
