@@ -4,8 +4,8 @@
 #
 # The same program recorded with a long period, with short ones, and with windows: how
 # much data is that, how much slower is the program, how long does the report take, and
-# how wrong is its table? For machines with pmu-stalls=on, where the cycles per
-# instruction of each function are known. KTAP.
+# how wrong is its table, from the windows that end where they begin? For machines with
+# pmu-stalls=on, where the cycles per instruction of each function are known. KTAP.
 #
 # Run time and report time are in guest time, which is instructions with icount. The
 # error is the mean of |CPI / true CPI - 1| over the functions, weighted with their true
@@ -57,7 +57,8 @@ done | awk '{
 
 error()			# the error of the table of a recording
 {
-	perf report -i "$data" --windows -q -t '|' --sort sym -F metric:cpi,sym 2> /dev/null |
+	perf report -i "$data" --windows --attribution same -q -t '|' --sort sym \
+		-F metric:cpi,sym 2> /dev/null |
 	awk -F '|' '
 		FNR == NR { split($0, t, " "); time[t[1]] = t[2]; cpi[t[1]] = t[3]; all += t[2]; next }
 		/fnmix_/ { sub(/.*fnmix_/, "", $2); sub(/ *$/, "", $2); found[$2] = $1 + 0 }
@@ -99,7 +100,8 @@ for percent in 25 0; do
 			mv /tmp/ms /tmp/run-ms
 			error >> /tmp/errors
 		done
-		timed perf report -i "$data" --windows --stdio --sort sym > /dev/null 2>&1
+		timed perf report -i "$data" --windows --attribution same --stdio --sort sym \
+			> /dev/null 2>&1
 		perf report -i "$data" --stats 2> /dev/null |
 		awk -v percent="$percent" -v period="${period%%,alt-period-j*}" \
 			-v bytes="$(stat -c %s "$data")" -v ms="$(cat /tmp/run-ms)" \
