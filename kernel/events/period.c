@@ -2,7 +2,7 @@
 /*
  * Sampling events whose intervals differ in length
  *
- * The state of the sequence, hw_perf_event::varying, is written in this file
+ * The state of the sequence, hw_perf_event::alt, is written in this file
  * only. The sequence advances where a driver begins an interval, in
  * __perf_event_next_interval(). So it does not depend on whether a sample was
  * throttled, filtered, or dropped.
@@ -40,12 +40,12 @@
  *    leaves at least 1 in hw_perf_event::period_left has no such intervals.
  *
  * 4. Refuse what does not work. In pmu::event_init(), EOPNOTSUPP for modes in which
- *    the hardware begins an interval by itself; has_varying_period() tells which
+ *    the hardware begins an interval by itself; has_alt_period() tells which
  *    events matter. In pmu::check_period(), EINVAL for periods that the driver
  *    would round: a sample must not claim a length that was not armed. Limits of
  *    sample_period elsewhere have to apply to perf_attr_min_period().
  *
- * 5. Set PERF_PMU_CAP_VARYING_PERIOD in pmu::capabilities, and run the tests in
+ * 5. Set PERF_PMU_CAP_ALT_PERIOD in pmu::capabilities, and run the tests in
  *    tools/testing/selftests/perf_events on a CPU with this PMU. What a driver
  *    does wrong fails in alt_period, alt_period_ctl, alt_period_task,
  *    alt_period_freq or group_throttle. A driver that nobody has run does not set
@@ -71,7 +71,7 @@ bool perf_attr_period_valid(const struct perf_event_attr *attr)
 	    (attr->alt_sample_jitter || attr->alt_sample_count))
 		return false;
 
-	if (!has_varying_period(attr))
+	if (!has_alt_period(attr))
 		return true;
 
 	/* In frequency mode jitter is cut to what the period allows. */
@@ -92,7 +92,7 @@ static u32 perf_attr_windows(const struct perf_event_attr *attr)
 
 /**
  * perf_attr_long_period - calculate the long interval of a round
- * @attr: the attr of a varying event
+ * @attr: the attr of an alternating event
  * @round: the number of events in a round
  *
  * Return: what the windows leave for the long interval. At least 1: windows
@@ -128,20 +128,20 @@ bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq)
 
 /**
  * perf_event_in_window - test whether the interval that runs is a window
- * @event: an event, varying or not
+ * @event: an event, alternating or not
  *
  * Return: true if it is.
  */
 bool perf_event_in_window(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 
-	return varying && (varying->misc & PERF_RECORD_MISC_ALT_WINDOW);
+	return alt && (alt->misc & PERF_RECORD_MISC_ALT_WINDOW);
 }
 
 /**
  * perf_event_round_count - count the events since the last call
- * @event: a varying event in frequency mode
+ * @event: an alternating event in frequency mode
  *
  * The nominal length of a round would not do: jitter and interrupt latency make
  * it differ from the count to which the time belongs.
@@ -150,11 +150,11 @@ bool perf_event_in_window(struct perf_event *event)
  */
 u64 perf_event_round_count(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 	u64 now = local64_read(&event->count);
-	s64 count = now - varying->freq_count;
+	s64 count = now - alt->freq_count;
 
-	varying->freq_count = now;
+	alt->freq_count = now;
 
 	/* PERF_EVENT_IOC_RESET makes it negative. */
 	return max(count, 0);
@@ -162,83 +162,83 @@ u64 perf_event_round_count(struct perf_event *event)
 
 /**
  * perf_event_restart_period - begin a new round with a long interval
- * @event: a sampling event, varying or not, its counter stopped
+ * @event: a sampling event, alternating or not, its counter stopped
  *
  * The counter must be started with PERF_EF_RELOAD.
  */
 void perf_event_restart_period(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 
-	if (varying) {
-		varying->next = 0;
-		varying->kept = false;
-		varying->overrun = 0;
+	if (alt) {
+		alt->next = 0;
+		alt->kept = false;
+		alt->overrun = 0;
 	}
 	local64_set(&event->hw.period_left, 0);
 }
 
 /**
  * perf_event_skip_windows - let a long interval follow the current one
- * @event: a varying event
+ * @event: an alternating event
  *
  * For an interval that ends without a sample: a window begins at a sample.
  */
 void perf_event_skip_windows(struct perf_event *event)
 {
-	event->hw.varying->next = 0;
+	event->hw.alt->next = 0;
 }
 
 /**
- * perf_event_owe - add to the overrun of a varying event
- * @event: a varying event
+ * perf_event_add_overrun - add to the overrun of an alternating event
+ * @event: an alternating event
  * @count: events that the next long interval is to be shortened by
  */
-void perf_event_owe(struct perf_event *event, u64 count)
+void perf_event_add_overrun(struct perf_event *event, u64 count)
 {
-	event->hw.varying->overrun += count;
+	event->hw.alt->overrun += count;
 }
 
 /**
  * __perf_event_keep_interval - keep an interval that is over without its sample
- * @event: a varying event, its counter just stopped and read
+ * @event: an alternating event, its counter just stopped and read
  *
- * The part of perf_event_keep_interval() for varying events.
+ * The part of perf_event_keep_interval() for alternating events.
  */
 void __perf_event_keep_interval(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 	s64 left = local64_read(&event->hw.period_left);
 
 	if (left > 0)
 		return;
 
-	perf_event_owe(event, 1 - left);
-	varying->kept = true;
+	perf_event_add_overrun(event, 1 - left);
+	alt->kept = true;
 	local64_set(&event->hw.period_left, 1);
 }
 
 /**
  * __perf_event_end_kept_interval - end an interval whose sample came after all
- * @event: a varying event
+ * @event: an alternating event
  *
- * The part of perf_event_end_kept_interval() for varying events.
+ * The part of perf_event_end_kept_interval() for alternating events.
  */
 void __perf_event_end_kept_interval(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 
-	if (!varying->kept)
+	if (!alt->kept)
 		return;
 
-	varying->kept = false;
-	perf_event_split_next_interval(event);
-	varying->overrun--;
+	alt->kept = false;
+	perf_event_mark_next_split(event);
+	alt->overrun--;
 	local64_dec(&event->hw.period_left);
 }
 
 /**
- * perf_event_init_period - set up the sequence of a varying event
+ * perf_event_init_period - set up the sequence of an alternating event
  * @event: a new event
  *
  * To be called after pmu::event_init, which may have changed the attr and
@@ -249,13 +249,13 @@ void __perf_event_end_kept_interval(struct perf_event *event)
  */
 int perf_event_init_period(struct perf_event *event)
 {
-	struct perf_varying_period *varying;
+	struct perf_alt_period *alt;
 	struct pmu *pmu = event->pmu;
 
-	if (!has_varying_period(&event->attr))
+	if (!has_alt_period(&event->attr))
 		return 0;
 
-	if (!(pmu->capabilities & PERF_PMU_CAP_VARYING_PERIOD) ||
+	if (!(pmu->capabilities & PERF_PMU_CAP_ALT_PERIOD) ||
 	    event->attr.aux_output)
 		return -EOPNOTSUPP;
 
@@ -263,52 +263,54 @@ int perf_event_init_period(struct perf_event *event)
 		return -EINVAL;
 
 	/* Where the event is: both are used in each interrupt. */
-	varying = kzalloc_node(sizeof(*varying), GFP_KERNEL,
-			       event->cpu >= 0 ? cpu_to_node(event->cpu) : NUMA_NO_NODE);
-	if (!varying)
+	alt = kzalloc_node(sizeof(*alt), GFP_KERNEL,
+			   event->cpu >= 0 ? cpu_to_node(event->cpu) : NUMA_NO_NODE);
+	if (!alt)
 		return -ENOMEM;
 
-	prandom_seed_state(&varying->rnd, get_random_u64());
-	event->hw.varying = varying;
+	prandom_seed_state(&alt->rnd, get_random_u64());
+	event->hw.alt = alt;
 	if (is_default_overflow_handler(event))
-		event->overflow_handler = perf_event_output_varying;
+		event->overflow_handler = perf_event_output_alt;
 	perf_event_restart_period(event);
 
 	return 0;
 }
 
 /**
- * perf_event_free_period - free the state of a varying event
- * @event: an event, varying or not, that is about to be freed
+ * perf_event_free_period - free the state of an alternating event
+ * @event: an event, alternating or not, that is about to be freed
  */
 void perf_event_free_period(struct perf_event *event)
 {
-	kfree(event->hw.varying);
+	kfree(event->hw.alt);
 }
 
 /**
  * perf_event_split_interval - note that an interval is interrupted
- * @event: an event, varying or not, that is throttled, or that counts on a CPU and
- *	   is scheduled out, or whose driver armed more than was left
+ * @event: an event, alternating or not, whose group is throttled, or that counts on
+ *	   a CPU and is scheduled out, or whose driver armed more than was left
+ *
+ * An event that does not run has no interval that could be interrupted.
  */
 void perf_event_split_interval(struct perf_event *event)
 {
-	if (event->hw.varying)
-		event->hw.varying->stopped = true;
+	if (event->hw.alt && event->state == PERF_EVENT_STATE_ACTIVE)
+		event->hw.alt->split = true;
 }
 
 /**
- * perf_event_split_next_interval - move the mark of a stop to the next interval
- * @event: a varying event
+ * perf_event_mark_next_split - move the mark of a stop to the next interval
+ * @event: an alternating event
  *
  * For an event that was stopped when its interval was over.
  */
-void perf_event_split_next_interval(struct perf_event *event)
+void perf_event_mark_next_split(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 
-	varying->stopped_before = varying->stopped;
-	varying->stopped = false;
+	alt->split_before = alt->split;
+	alt->split = false;
 }
 
 static u64 perf_event_switches(void)
@@ -318,7 +320,7 @@ static u64 perf_event_switches(void)
 
 /**
  * perf_event_interval_misc - get the label of the interval that runs
- * @event: a varying event
+ * @event: an alternating event
  *
  * See PERF_RECORD_MISC_ALT_SPLIT for what splits a window. The scheduler counts
  * a switch before it switches, so that the task tells as well.
@@ -327,22 +329,22 @@ static u64 perf_event_switches(void)
  */
 u16 perf_event_interval_misc(struct perf_event *event)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 
-	if (!(varying->misc & PERF_RECORD_MISC_ALT_WINDOW))
+	if (!(alt->misc & PERF_RECORD_MISC_ALT_WINDOW))
 		return 0;
 
-	if (varying->stopped || (!(event->attach_state & PERF_ATTACH_TASK) &&
-				 (varying->task != current ||
-				  varying->switches != perf_event_switches())))
-		return varying->misc | PERF_RECORD_MISC_ALT_SPLIT;
+	if (alt->split || (!(event->attach_state & PERF_ATTACH_TASK) &&
+			   (alt->task != current ||
+			    alt->switches != perf_event_switches())))
+		return alt->misc | PERF_RECORD_MISC_ALT_SPLIT;
 
-	return varying->misc;
+	return alt->misc;
 }
 
 /**
  * perf_event_sample_misc - get the label of the interval that a sample ends
- * @event: a varying event
+ * @event: an alternating event
  * @data: the sample
  *
  * A software event can be counted in an NMI while its sample is written, so it
@@ -352,7 +354,7 @@ u16 perf_event_interval_misc(struct perf_event *event)
  */
 u16 perf_event_sample_misc(struct perf_event *event, const struct perf_sample_data *data)
 {
-	return is_software_event(event) ? data->misc : event->hw.varying->last_misc;
+	return is_software_event(event) ? data->misc : event->hw.alt->last_misc;
 }
 
 /*
@@ -371,11 +373,11 @@ static u64 perf_jitter(struct rnd_state *rnd, u64 period, u64 jitter)
 }
 
 /**
- * __perf_event_next_interval - begin the next interval of a varying event
+ * __perf_event_next_interval - begin the next interval of an alternating event
  * @event: the event, its counter stopped
  * @left: events left of the interval that ended, zero or negative
  *
- * The part of perf_event_next_interval() for varying events. Runs in NMI
+ * The part of perf_event_next_interval() for alternating events. Runs in NMI
  * context.
  *
  * The overrun of the last interval is mostly interrupt latency and can exceed
@@ -386,42 +388,42 @@ static u64 perf_jitter(struct rnd_state *rnd, u64 period, u64 jitter)
  */
 s64 __perf_event_next_interval(struct perf_event *event, s64 left)
 {
-	struct perf_varying_period *varying = event->hw.varying;
+	struct perf_alt_period *alt = event->hw.alt;
 	struct perf_event_attr *attr = &event->attr;
 	struct hw_perf_event *hwc = &event->hw;
 	u64 length;
 
-	varying->overrun -= left;
-	varying->kept = false;
-	varying->last_misc = perf_event_interval_misc(event);
-	varying->stopped = varying->stopped_before;
-	varying->stopped_before = false;
-	varying->task = current;
-	varying->switches = perf_event_switches();
+	alt->overrun -= left;
+	alt->kept = false;
+	alt->last_misc = perf_event_interval_misc(event);
+	alt->split = alt->split_before;
+	alt->split_before = false;
+	alt->task = current;
+	alt->switches = perf_event_switches();
 
-	if (varying->next) {
-		length = perf_jitter(&varying->rnd, attr->alt_sample_period,
+	if (alt->next) {
+		length = perf_jitter(&alt->rnd, attr->alt_sample_period,
 				     attr->alt_sample_jitter);
 		hwc->last_period = length;
-		varying->misc = PERF_RECORD_MISC_ALT_WINDOW;
+		alt->misc = PERF_RECORD_MISC_ALT_WINDOW;
 	} else {
 		u64 jitter = attr->sample_jitter;
 
 		if (attr->freq)
 			jitter = min(jitter, hwc->sample_period);
-		length = perf_jitter(&varying->rnd, hwc->sample_period, jitter);
+		length = perf_jitter(&alt->rnd, hwc->sample_period, jitter);
 		hwc->last_period = length;
-		varying->misc = 0;
+		alt->misc = 0;
 		/* If way outside a reasonable range, just skip forward. */
-		if (varying->overrun < length)
-			length -= varying->overrun;
-		varying->overrun = 0;
+		if (alt->overrun < length)
+			length -= alt->overrun;
+		alt->overrun = 0;
 	}
 
-	if (varying->next < perf_attr_windows(attr))
-		varying->next++;
+	if (alt->next < perf_attr_windows(attr))
+		alt->next++;
 	else
-		varying->next = 0;
+		alt->next = 0;
 
 	return length;
 }

@@ -18,7 +18,7 @@ static int check_period(struct perf_event *event, u64 value)
 }
 
 static struct pmu pmu = {
-	.capabilities	= PERF_PMU_CAP_VARYING_PERIOD,
+	.capabilities	= PERF_PMU_CAP_ALT_PERIOD,
 	.check_period	= check_period,
 };
 
@@ -44,14 +44,14 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	return event;
 }
 
-static struct perf_event *make_varying(struct kunit *test, const struct perf_event_attr *attr)
+static struct perf_event *make_alternating(struct kunit *test, const struct perf_event_attr *attr)
 {
 	struct perf_event *event = make_event(test, attr);
 
 	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
-	KUNIT_ASSERT_NOT_NULL(test, event->hw.varying);
+	KUNIT_ASSERT_NOT_NULL(test, event->hw.alt);
 	/* Draw the same numbers in each run. */
-	prandom_seed_state(&event->hw.varying->rnd, 1);
+	prandom_seed_state(&event->hw.alt->rnd, 1);
 
 	return event;
 }
@@ -84,7 +84,7 @@ static void test_ordinary(struct kunit *test)
 
 	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	KUNIT_EXPECT_NULL(test, event->hw.varying);
+	KUNIT_EXPECT_NULL(test, event->hw.alt);
 	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
 	KUNIT_EXPECT_EQ(test, left, 1);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
@@ -103,7 +103,7 @@ static void test_sequence(struct kunit *test)
 		struct perf_event *event;
 
 		attr.alt_sample_count = count;
-		event = make_varying(test, &attr);
+		event = make_alternating(test, &attr);
 		for (int round = 0; round < 3; round++) {
 			KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 			KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
@@ -120,7 +120,7 @@ static void test_window_longer_than_period(struct kunit *test)
 {
 	struct perf_event *event;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1, .alt_sample_period = S64_MAX,
 		.alt_sample_count = U32_MAX });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
@@ -129,7 +129,7 @@ static void test_window_longer_than_period(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, window(event));
 	}
 	/* The last window of a round. */
-	event->hw.varying->next = U32_MAX;
+	event->hw.alt->next = U32_MAX;
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
 	KUNIT_EXPECT_TRUE(test, window(event));
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
@@ -141,7 +141,7 @@ static void test_unfinished_interval_goes_on(struct kunit *test)
 	struct perf_event *event;
 	s64 left = 3;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10 });
 	next(test, event, 0);
 	next(test, event, 0);
@@ -154,7 +154,7 @@ static void test_long_interval_pays_overrun(struct kunit *test)
 {
 	struct perf_event *event;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 	KUNIT_EXPECT_EQ(test, next(test, event, 100), 10);
@@ -187,7 +187,7 @@ static void test_kept_interval(struct kunit *test)
 	struct perf_event *event;
 	s64 left;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10 });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 	/* The counter is stopped five events past its end, without a sample. */
@@ -206,7 +206,7 @@ static void test_kept_interval(struct kunit *test)
 	local64_set(&event->hw.period_left, 3);
 	perf_event_keep_interval(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
-	KUNIT_EXPECT_EQ(test, event->hw.varying->overrun, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.alt->overrun, 0);
 
 	/* Its sample comes after all: it is over, and nobody pays for the one event. */
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
@@ -232,10 +232,10 @@ static void test_debt(struct kunit *test)
 {
 	struct perf_event *event;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10 });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	perf_event_owe(event, 7);
+	perf_event_add_overrun(event, 7);
 	KUNIT_EXPECT_EQ(test, next(test, event, 2), 10);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 9);
 }
@@ -244,7 +244,7 @@ static void test_skipped_windows(struct kunit *test)
 {
 	struct perf_event *event;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 3 });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 	/* The long interval ends without a sample. */
@@ -262,40 +262,40 @@ static void test_skipped_windows(struct kunit *test)
 
 static void test_split(struct kunit *test)
 {
-	struct perf_varying_period *varying;
+	struct perf_alt_period *alt;
 	struct perf_event *event;
 	const u16 whole = PERF_RECORD_MISC_ALT_WINDOW;
 	const u16 split = whole | PERF_RECORD_MISC_ALT_SPLIT;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 4 });
-	varying = event->hw.varying;
+	alt = event->hw.alt;
 	event->attach_state = PERF_ATTACH_TASK;
 	next(test, event, 0);
 	/* Only a window can be split. */
 	perf_event_split_interval(event);
 	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), 0);
 	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, varying->last_misc, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, 0);
 	perf_event_split_interval(event);
 	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, varying->last_misc, split);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, varying->last_misc, whole);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
 	/* Switches of tasks split the windows of a CPU. */
-	varying->switches--;
+	alt->switches--;
 	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), whole);
 	event->attach_state = 0;
 	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), split);
 	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, varying->last_misc, split);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 }
 
 static void test_restart(struct kunit *test)
 {
 	struct perf_event *event;
 
-	event = make_varying(test, &(struct perf_event_attr){
+	event = make_alternating(test, &(struct perf_event_attr){
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
 	next(test, event, 0);
 	next(test, event, 100);
@@ -331,7 +331,7 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 		attr.alt_sample_period = 10;
 	}
 	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr));
-	event = make_varying(test, &attr);
+	event = make_alternating(test, &attr);
 
 	for (int i = 0; i < 2 * DRAWS; i++) {
 		u64 length = next(test, event, 0);
@@ -516,7 +516,7 @@ static void test_frequency(struct kunit *test)
 	/* Jitter is cut to the period that the frequency needs. */
 	attr.alt_sample_count = 0;
 	attr.alt_sample_period = 300;
-	event = make_varying(test, &attr);
+	event = make_alternating(test, &attr);
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 1);
 	for (u64 period = 1; period < 3000; period++) {
 		u64 jitter = min(period, 1000);

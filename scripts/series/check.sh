@@ -41,7 +41,7 @@ if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
 	rm -rf "$copy"
 	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
 	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
-	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller -x backports \
+	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller -x backports -x later \
 		"$patches" "$copy/patches"
 	if [ "$series" = linux ]; then
 		while read -r file; do
@@ -103,6 +103,8 @@ if grep -lE '^(Signed-off-by|Acked-by|Reviewed-by|Tested-by):' "${files[@]}" >&2
 fi
 
 if [ "$series" = linux ]; then
+	say 'topics'
+	"$TOP/scripts/series/topics.sh" || failed=1
 	say 'recipients'
 	for cover in "$patches"/*.cover; do
 		[ "$(cover_header "$cover" Mail)" != single ] || continue

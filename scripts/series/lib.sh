@@ -8,8 +8,8 @@
 # --amend" edits a cover.
 #
 # A series linux-VERSION is a backport, without topics: patches/backports/VERSION/series
-# lists its patches in order, by NUMBER those of patches/ that are taken as they are,
-# by name the files beside it.
+# lists its patches in order by name: those of patches/ that are taken as they are, by
+# their name without number, and the files beside it.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 . "$TOP/scripts/packages.sh"
@@ -70,9 +70,18 @@ listed_files()			# DIRECTORY
 		case $item in
 		''|'#'*)	;;
 		*.patch)	echo "$1/$item" ;;
-		*)		printf '%s\n' "$TOP/patches/$item"-*.patch ;;
+		*)		named_patch "$item" ;;
 		esac
 	done < "$1/series"
+}
+
+# Print the patch of patches/ that is called NAME behind its number.
+named_patch()			# NAME
+{
+	local found=("$TOP/patches"/[0-9][0-9][0-9][0-9]-"$1".patch)
+
+	[ -e "${found[0]}" ] || die "no patch '$1' in patches"
+	echo "${found[0]}"
 }
 
 # Make an index of COMMIT for git apply --cached, which applies as git am does and
@@ -137,6 +146,36 @@ required_topics()		# COVER
 		required_topics "$name"
 		echo "$name"
 	done | LC_ALL=C sort -u
+}
+
+# Print the patches of other topics that are mailed with a topic until they are merged,
+# in the order of the series: those that its cover names in headers "With".
+with_patches()			# COVER
+{
+	local name
+
+	for name in $(cover_header "$1" With); do
+		named_patch "$name"
+	done | LC_ALL=C sort
+}
+
+# Print the patches that have to be applied before those of a topic and those that
+# are mailed with it, in the order of the series.
+required_patches()		# COVER
+{
+	local topic
+
+	required_topics "$1" | while read -r topic; do
+		with_patches "$topic"
+		topic_patches "$topic"
+	done | LC_ALL=C sort -u
+}
+
+# Print the patches of a topic as it is mailed.
+mailed_patches()		# COVER
+{
+	with_patches "$1" | LC_ALL=C comm -23 - <(required_patches "$1")
+	topic_patches "$1"
 }
 
 # Run the rest of the command line as a committer, whoever uses this machine.

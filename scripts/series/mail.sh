@@ -62,7 +62,7 @@ if [ "$(cover_header "$cover" Mail)" = single ]; then
 		[ -n "${of_file[$file]:-}" ] || order+=("$file")
 		of_file[$file]+="$nr "
 	done
-	mapfile -t files < <(topic_patches "$cover")
+	mapfile -t files < <(mailed_patches "$cover")
 	mkdir -p "$dir/new"
 	for file in "${order[@]}"; do
 		git checkout -q --detach "$start"

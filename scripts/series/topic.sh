@@ -21,12 +21,10 @@ else
 	git -C "$worktree" worktree add -q --force --detach "$dir" base
 fi
 cd "$dir"
-for item in "${required[@]}" "$cover"; do
-	if [ "$item" = "$cover" ]; then
-		git tag -f "topic-$name" > /dev/null
-	fi
-	mapfile -t files < <(topic_patches "$item")
-	apply_patches "${files[@]}"
-done
+mapfile -t files < <(required_patches "$cover")
+[ ${#files[@]} = 0 ] || apply_patches "${files[@]}"
+git tag -f "topic-$name" > /dev/null
+mapfile -t files < <(mailed_patches "$cover")
+apply_patches "${files[@]}"
 say "$name on ${required[*]:+${required[*]##*/} on }the base"
 echo "$dir"

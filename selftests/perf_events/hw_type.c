@@ -294,28 +294,6 @@ TEST_F(hw_type, matrix)
 	}
 }
 
-TEST_F(hw_type, reserved_bits)
-{
-	for (size_t e = 0; e < ARRAY_SIZE(events); e++) {
-		const struct event *event = &events[e];
-		unsigned int first = event->type == PERF_TYPE_HARDWARE ? 8 : 24;
-
-		for (int i = -1; i < (int)nr_pmus; i++) {
-			__u32 id = i < 0 ? 0 : pmus[i].type;
-			__u32 taken = 0;
-
-			for (unsigned int bit = first; bit < 32; bit++) {
-				struct event odd = *event;
-
-				odd.config |= 1U << bit;
-				if (try_event(&odd, id, 0, -1, false) != EINVAL)
-					taken |= 1U << bit;
-			}
-			EXPECT_EQ(0, taken) TH_LOG("%s, id %x", event->name, id);
-		}
-	}
-}
-
 /* Returns the number after @key in the fdinfo of @fd. */
 static __u64 fdinfo(int fd, const char *key)
 {

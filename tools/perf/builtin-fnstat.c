@@ -12,14 +12,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <subcmd/exec-cmd.h>
 #include <subcmd/parse-options.h>
-#include <subcmd/run-command.h>
 
-#include "util/callchain.h"
 #include "util/debug.h"
 #include "util/pmu.h"
 #include "util/pmus.h"
@@ -518,83 +514,20 @@ out:
 	return ret;
 }
 
-/* Let fnstat-html.py make a page of the JSON that perf report writes. */
-static int fnstat__report_html(const char *file, int argc, const char **argv)
-{
-	char *exec_path = get_argv_exec_path(), *path = NULL, *output = NULL;
-	const char *script_argv[] = { "python3", NULL, NULL, "-", NULL };
-	struct child_process script = { .argv = script_argv };
-	FILE *json = NULL;
-	int ret = -ENOMEM, stdout_fd;
-
-	if (!exec_path || asprintf(&output, "--output=%s", file) < 0 ||
-	    asprintf(&path, "%s/scripts/python/fnstat-html.py", exec_path) < 0)
-		goto out;
-	script_argv[1] = path;
-	script_argv[2] = output;
-	ret = access(path, R_OK) ? -errno : 0;
-	if (ret) {
-		pr_err("fnstat: no %s\n", path);
-		goto out;
-	}
-	/* Not a pipe: without a report there is nothing for the script to complain about. */
-	json = tmpfile();
-	if (!json) {
-		ret = -errno;
-		pr_err("fnstat: no temporary file: %m\n");
-		goto out;
-	}
-	fflush(stdout);
-	stdout_fd = dup(STDOUT_FILENO);
-	dup2(fileno(json), STDOUT_FILENO);
-	/* Rare call chains too: those of a function have to add up to its time. */
-	callchain_param.min_percent = 0;
-	ret = cmd_report(argc, argv);
-	fflush(stdout);
-	dup2(stdout_fd, STDOUT_FILENO);
-	close(stdout_fd);
-	if (ret)
-		goto out;
-	rewind(json);
-	/* Closed by what runs the command. */
-	script.in = dup(fileno(json));
-	ret = run_command(&script);
-	if (ret == -ERR_RUN_COMMAND_EXEC)
-		pr_err("fnstat: cannot run python3\n");
-out:
-	if (json)
-		fclose(json);
-	free(output);
-	free(path);
-	free(exec_path);
-	return ret;
-}
-
 /* Perf report parses all other options, and knows which take the next argument. */
 static int cmd_fnstat_report(int argc, const char **argv)
 {
 	static const char * const preset[] = { "report", "--windows", "--sort", "sym" };
-	const char **rep_argv, *html = NULL;
+	const char **rep_argv;
 	int nr = 0, ret;
 
 	/* An option with its value can become two arguments. */
-	rep_argv = calloc(ARRAY_SIZE(preset) + 2 * argc + 3, sizeof(*rep_argv));
+	rep_argv = calloc(ARRAY_SIZE(preset) + 2 * argc + 1, sizeof(*rep_argv));
 	if (!rep_argv)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(preset); i++)
 		rep_argv[nr++] = preset[i];
 	for (int i = 1; i < argc; i++) {
-		if (strstarts(argv[i], "--html=")) {
-			html = argv[i] + strlen("--html=");
-			continue;
-		}
-		if (!strcmp(argv[i], "--html")) {
-			html = i + 1 < argc ? argv[++i] : "";
-			continue;
-		}
-		/* For completion: perf report lists its own. */
-		if (argc == 2 && !strcmp(argv[i], "--list-opts"))
-			printf("--html ");
 		/* Those that mean something else there. */
 		if (strstarts(argv[i], "-M"))
 			rep_argv[nr++] = "--metrics";
@@ -605,16 +538,7 @@ static int cmd_fnstat_report(int argc, const char **argv)
 		if ((strstarts(argv[i], "-M") || strstarts(argv[i], "-x")) && argv[i][2])
 			rep_argv[nr++] = argv[i] + 2;
 	}
-	if (html && !*html) {
-		pr_err("fnstat: --html needs the name of a file\n");
-		ret = -EINVAL;
-	} else if (html) {
-		rep_argv[nr++] = "--json";
-		rep_argv[nr++] = "--children";
-		ret = fnstat__report_html(html, nr, rep_argv);
-	} else {
-		ret = cmd_report(nr, rep_argv);
-	}
+	ret = cmd_report(nr, rep_argv);
 	free(rep_argv);
 	return ret;
 }
