@@ -2,9 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: run.sh
 #
-# Test the scripts themselves: what summary.sh prints for each directory of
-# summary/, how lists of tests expand, and that wrong arguments are refused with a
+# Test the scripts themselves: what summary.sh prints for each cases/summary-*.case, how
+# the list of each cases/list-*.case expands, and that wrong arguments are refused with a
 # sentence before any work. KTAP.
+#
+# A case is several files in one. "== FILE" begins one, a line "\ No newline at end of file"
+# after its last one means that, as in a diff:
+#
+#	list.tests		the list of tests
+#	results/NAME.tap	the output of a test of it, and in NAME.status its exit status
+#	expected		the output of the script
+#	status			the exit status of summary.sh
 cd "$(dirname "$0")" || exit
 . ../machines.sh
 set +e
@@ -26,19 +34,37 @@ result()			# STATUS WHAT
 
 echo 'TAP version 13'
 
-# A CASE has list.tests, results/NAME.tap and .status, what is expected, and the
-# exit status.
-for dir in summary/*/; do
-	../summary.sh "$dir/list.tests=$dir/results" > "$out/seen" 2>&1
-	status=$?
-	diff -u "$dir/expected" "$out/seen" > "$out/difference" &&
-		diff -u "$dir/status" <(echo $status) >> "$out/difference"
-	result $? "summary of $(basename "$dir")"
+# Write the files of a CASE to a new directory, and set dir to that.
+unpack()			# CASE
+{
+	dir=$out/$(basename "$1" .case)
+	mkdir -p "$dir/results"
+	awk -v dir="$dir" '
+		function put(newline)
+		{
+			if (held)
+				printf "%s%s", line, newline > file
+			held = 0
+		}
+		sub(/^== /, "")			{ put("\n"); file = dir "/" $0; printf "" > file; next }
+		/^\\ No newline at end of file$/	{ put(""); next }
+						{ put("\n"); line = $0; held = 1 }
+		END				{ put("\n") }' "$1"
+}
+
+for case in cases/summary-*.case; do
+	unpack "$case"
+	../summary.sh "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
+	echo $? > "$dir/seen.status"
+	diff -u "$dir/expected" "$dir/seen" > "$out/difference" &&
+		diff -u "$dir/status" "$dir/seen.status" >> "$out/difference"
+	result $? "$(basename "$dir")"
 done
 
-for list in lists/*.tests; do
-	expand_list "$list" 2>&1 | diff -u "${list%.tests}.expected" - > "$out/difference"
-	result $? "list $(basename "$list" .tests)"
+for case in cases/list-*.case; do
+	unpack "$case"
+	expand_list "$dir/list.tests" 2>&1 | diff -u "$dir/expected" - > "$out/difference"
+	result $? "$(basename "$dir")"
 done
 
 # What is printed in one line, with exit status 1.
