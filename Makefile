@@ -80,7 +80,7 @@ unexport $(foreach name,JOBS XDG_CACHE_HOME,$(if $($(name)),,$(name)))
 
 help:
 	@sed -n '2,/^$$/{ s/^#$$//p; s/^# //p }' Makefile | tail -n +2
-	@echo 'Machines (machines/NAME.conf, and NAME.tests with its tests):'
+	@echo 'Machines (machines/NAME.conf, and tests/lists/NAME.tests):'
 	@cd machines && for conf in *.conf; do \
 		printf '  %-14s %s\n' $${conf%.conf} \
 			"$$(sed -n '1s/^# //p' $$conf)"; \
@@ -89,9 +89,9 @@ help:
 demo:
 	@for machine in $(or $(MACHINES),arm64-up); do \
 		results=$(RESULTS)/demo-$$machine; \
-		scripts/run.sh $$machine machines/demo.tests $$results || exit; \
+		scripts/run.sh $$machine tests/lists/demo.tests $$results || exit; \
 		cat $$results/record.tap $$results/report.tap; \
-		scripts/summary.sh machines/demo.tests=$$results || exit; \
+		scripts/summary.sh tests/lists/demo.tests=$$results || exit; \
 	done
 
 test:
@@ -104,9 +104,9 @@ archs:
 	@scripts/archs.sh $(ARCHS)
 
 headline:
-	@scripts/run.sh x86_64-stalls machines/headline.tests $(RESULTS)/headline 1800
+	@scripts/run.sh x86_64-stalls tests/lists/headline.tests $(RESULTS)/headline 1800
 	@cat $(RESULTS)/headline/headline.tap
-	@scripts/summary.sh machines/headline.tests=$(RESULTS)/headline
+	@scripts/summary.sh tests/lists/headline.tests=$(RESULTS)/headline
 
 fuzz:
 	@scripts/fuzz.sh $(MACHINES)

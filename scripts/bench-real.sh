@@ -5,7 +5,7 @@
 # Record real programs, those of scripts/build/real.sh or these, on emulated machines and
 # judge what perf says of each function: with windows as they were, with sampled events,
 # and with perf fnstat, at the same numbers of interrupts. What is true is counted by QEMU.
-# See machines/guest/real.sh and scripts/real.py. Each program has a machine of its own,
+# See tests/guest/real.sh and scripts/real.py. Each program has a machine of its own,
 # whose results are in build/results/real/MACHINE/PROGRAM.
 #
 # MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.

@@ -59,7 +59,7 @@ boot()				# prints the number of tests that passed
 			sed 's|.*|& 600 /guest/kselftest.sh -o 300 &|'
 	} > "$list"
 	"$TOP/scripts/build/initramfs.sh" arm64 "$list" "" "$initramfs" \
-		"$selftests=selftests" "$TOP/machines/guest=guest" || return 1
+		"$selftests=selftests" "$TOP/tests/guest=guest" || return 1
 	"$TOP/scripts/boot.sh" arm64-up "$qemu" "$kernel" "$initramfs" \
 		"$results" || return 1
 	"$TOP/scripts/summary.sh" "$list=$results" > "$results/summary" ||

@@ -11,7 +11,7 @@
 
 [ $# -le 1 ] || usage
 load_machine x86_64-intel	# sets cpu
-guest=$TOP/machines/disk
+guest=$TOP/tests/disk
 results=$RESULTS/deb
 disk=$results/disk.img
 

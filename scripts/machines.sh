@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by the scripts that know the test machines: machines/NAME.conf describes
-# one, machines/NAME.tests lists what it runs.
+# one, tests/lists/NAME.tests lists what it runs.
 #
 # A list has lines "NAME SECONDS COMMAND", and
 #
-#	include FILE		the lines of machines/FILE
+#	include FILE		the lines of tests/lists/FILE
 #	selftests SECONDS	a line for each program of the perf_events selftests,
 #				which kselftest's own runner runs
 #	without NAME...		none of these
@@ -53,7 +53,7 @@ expand_list()			# FILE
 	while read -r name rest || [ -n "$name" ]; do
 		case $name in
 		''|'#'*)	;;
-		include)	expand_list "$TOP/machines/$rest" ;;
+		include)	expand_list "$TOP/tests/lists/$rest" ;;
 		selftests)	selftest_names "$LINUX" |
 				sed "s|.*|& $rest /guest/kselftest.sh &|" ;;
 		without)	tr -s " \t" "\n" <<< "$rest" | sed "s|^|- |" ;;

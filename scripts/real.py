@@ -3,7 +3,7 @@
 """Usage: real.py BIN RESULTS...
 
 Compare what perf says of each function of real programs with what is true. RESULTS are
-directories MACHINE/PROGRAM, each with what machines/guest/real.sh printed
+directories MACHINE/PROGRAM, each with what tests/guest/real.sh printed
 (MODE-INTERRUPTS.tap, truth.tap), and what each address of the program took, from QEMU
 (profile: lines "N PC INSNS CYCLES BRANCH-MISSES CACHE-MISSES"). BIN has the programs.
 
@@ -36,7 +36,7 @@ MISSES = 1.1
 HOLD = (92, 98)
 CHANCE = 0.01
 
-# Modes of machines/guest/real.sh that are in one table.
+# Modes of tests/guest/real.sh that are in one table.
 MODES = {'': ('old', 'events', 'new'), '-cpi': ('events-cpi', 'new-cpi')}
 METRICS = {'CPI': 'cpi', 'BM/KI': 'branch-mpki', 'CM/KI': 'cache-mpki'}
 EVENTS = ('insns', 'cycles', 'bm', 'cm')

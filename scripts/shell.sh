@@ -3,7 +3,7 @@
 # usage: shell.sh MACHINE
 #
 # Start a shell on a test machine, with perf, the selftests and the scripts of
-# machines/guest in its path. Commands can come from a pipe as well.
+# tests/guest in its path. Commands can come from a pipe as well.
 . "$(dirname "$0")/machines.sh"
 
 [ $# = 1 ] || die "a shell is on one machine: MACHINES=NAME, one of $(machine_names | paste -sd ' ')"

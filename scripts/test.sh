@@ -15,12 +15,12 @@ read -ra tests <<< "${TEST:-}"
 # All that is wrong with the arguments is said before anything is built.
 for name in "${machines[@]}"; do
 	require_machine "$name"
-	[ -f "$TOP/machines/$name.tests" ] || die "the machine '$name' has no list of tests"
+	[ -f "$TOP/tests/lists/$name.tests" ] || die "the machine '$name' has no list of tests"
 done
 [ -d "$LINUX" ] || [ -d "$TOP/selftests/perf_events" ] || "$TOP/scripts/series/import.sh" linux
 chosen=() entries=()
 for name in "${machines[@]}"; do
-	list=$(expand_list "$TOP/machines/$name.tests")
+	list=$(expand_list "$TOP/tests/lists/$name.tests")
 	if [ ${#tests[@]} -gt 0 ]; then
 		if ! selected=$(select_tests "$list" "${tests[@]}"); then
 			# Of the default machines, those that have it.

@@ -3,7 +3,7 @@
 # usage: topdown.sh [series]
 #
 # Run the tests of TopDown on machines with the kernel of the base and of the series, or of
-# the series only, and print scripts/topdown.table with the results, as Markdown. Fails if a
+# the series only, and print tests/topdown.table with the results, as Markdown. Fails if a
 # test did not run, or fails with the series.
 . "$(dirname "$0")/machines.sh"
 
@@ -17,7 +17,7 @@ base=()
 for i in "${!lists[@]}"; do
 	for name in ${base[i]:+"${base[i]}"} "${series[i]}"; do
 		rm -rf "${RESULTS:?}/topdown-$name"
-		"$TOP/scripts/run.sh" "$name" "$TOP/machines/${lists[i]}.tests" \
+		"$TOP/scripts/run.sh" "$name" "$TOP/tests/lists/${lists[i]}.tests" \
 			"$RESULTS/topdown-$name" >&2 || warn "$name did not get to its end"
 	done
 done
@@ -46,7 +46,7 @@ point()			# TEST POINT [SUFFIX]
 	local i list tap said='' worst=''
 
 	for i in "${!lists[@]}"; do
-		list=$TOP/machines/${lists[i]}.tests
+		list=$TOP/tests/lists/${lists[i]}.tests
 		tap=$RESULTS/topdown-${series[i]}${3:-}/$1.tap
 		if [ "$1" = tables ]; then
 			[ "$i" = 0 ] || continue
@@ -129,5 +129,5 @@ while IFS='|' read -r kind statement test point; do
 		warn "fails with the series: $statement"
 		status=1
 	fi
-done < "$TOP/scripts/topdown.table"
+done < "$TOP/tests/topdown.table"
 exit $status

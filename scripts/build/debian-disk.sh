@@ -12,7 +12,7 @@ emulator=$1
 shift
 suite=bookworm
 packages=(systemd-sysv kmod udev linux-image-cloud-amd64 initramfs-tools grub-pc "$@")
-guest=$TOP/machines/disk
+guest=$TOP/tests/disk
 megabytes=3072 offset=1		# of the file system
 key=$(cat "$0" "$guest"/{bench,bench.service,grub.sh}; echo "${packages[@]}")
 dir=$CACHE/debian/$(sha256sum <<< "$key" | cut -c-16)

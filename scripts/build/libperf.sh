@@ -3,7 +3,7 @@
 # usage: libperf.sh ARCH [TREE]
 #
 # Build libperf of TREE (default: build/linux) for ARCH as its Makefile does, install it
-# below a directory, and print one with its tests and machines/topdown-truth.c, static, and
+# below a directory, and print one with its tests and tests/libperf/topdown-truth.c, static, and
 # for x86 with topdown-seed.c, the program in perf's topdown.txt, and what the commands in
 # libperf-topdown.txt build, as they are there: topdown-1 and so on. These and topdown-cxx
 # may need the libraries in lib. Fails if TopDown of E-cores is not as in perf's tables.
@@ -15,7 +15,7 @@ out=$tree/out-libperf-$arch
 use_arch "$arch"
 need make pkg-config python3 "${compiler[@]}"
 key=$(tree_key "$tree" '[^/]*|tools/testing'
-	cat "$arch_conf" "$0" "$TOP"/machines/topdown-*.c | sha256sum; "${CROSS_COMPILE}gcc" --version | head -n 1)
+	cat "$arch_conf" "$0" "$TOP"/tests/libperf/topdown-*.c | sha256sum; "${CROSS_COMPILE}gcc" --version | head -n 1)
 source=$tree/tools/lib/perf
 
 # Build topdown.c by each command of the page. The compiler finds what is installed, as it
@@ -58,13 +58,13 @@ build()
 	"${gcc[@]}" -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
 		"${include[@]}" -o "$out/bin/tests" "$source"/tests/*.c "$out"/lib{perf,api}.a -pthread
 	"${gcc[@]}" -I"$tree/tools/include/uapi" "${installed[@]}" -o "$out/bin/topdown-truth" \
-		"$TOP/machines/topdown-truth.c" -lperf -lapi -lm
+		"$TOP/tests/libperf/topdown-truth.c" -lperf -lapi -lm
 	[ "$arch" = x86_64 ] || { set_built "$out" "$key"; return; }
 
 	as_typed "$prefix"
 	"${CROSS_COMPILE}g++" -Wall -Wextra -pedantic -Werror -static-libstdc++ -static-libgcc \
 		"${installed[@]}" -o "$out/bin/topdown-cxx" "$source/tests/topdown.cpp" -lperf
-	"${gcc[@]}" -o "$out/bin/topdown-seed" "$TOP/machines/topdown-seed.c"
+	"${gcc[@]}" -o "$out/bin/topdown-seed" "$TOP/tests/libperf/topdown-seed.c"
 	awk '/^\/\* topdown\.c/ { on = 1 }
 			on { print }
 			/^int main/ { end = 1 }

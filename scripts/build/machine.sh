@@ -37,7 +37,7 @@ esac
 
 kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "${fragment:-}")
 selftests=$("$TOP/scripts/build/selftests.sh" "$arch")
-files=("$selftests=selftests" "$TOP/machines/guest=guest"
+files=("$selftests=selftests" "$TOP/tests/guest=guest"
 	"$TOP/scripts/try-on-hardware.sh=guest/try-on-hardware.sh")
 if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
 	perf=$("$TOP/scripts/build/perf.sh" "$arch")

@@ -9,7 +9,7 @@
 
 [ $# = 0 ] || usage
 [ "$(uname -m)" = x86_64 ] || die 'these are programs for x86_64, and there is no other compiler'
-pin=$TOP/scripts/build/real.pin real=$TOP/machines/real
+pin=$TOP/scripts/build/real.pin real=$TOP/tests/real
 packages=(bzip2 lua5.4 sqlite3 zlib libzstd tcc nlohmann-json3)
 need ccache dpkg-dev=dpkg-source gcc g++ libc6-dev=/usr/include/stdio.h make patch python3 tcl=tclsh
 script=$(realpath "$0")

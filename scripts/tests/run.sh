@@ -94,7 +94,7 @@ refused "OPERATIONS='many'" env OPERATIONS=many scripts/fuzz.sh
 refused "no 'nope' in archs.table" scripts/archs.sh nope
 refused "no architecture 'nope'" scripts/build/kernel.sh nope
 refused 'usage: kernel.sh' scripts/build/kernel.sh
-refused "no machine 'nope'" scripts/run.sh nope machines/demo.tests results
+refused "no machine 'nope'" scripts/run.sh nope tests/lists/demo.tests results
 refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
 refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
 refused 'usage: topdown.sh' scripts/topdown.sh nope
