@@ -80,11 +80,8 @@ unexport $(foreach name,JOBS XDG_CACHE_HOME,$(if $($(name)),,$(name)))
 
 help:
 	@sed -n '2,/^$$/{ s/^#$$//p; s/^# //p }' Makefile | tail -n +2
-	@echo 'Machines (machines/NAME.conf, and tests/lists/NAME.tests):'
-	@cd machines && for conf in *.conf; do \
-		printf '  %-14s %s\n' $${conf%.conf} \
-			"$$(sed -n '1s/^# //p' $$conf)"; \
-	done
+	@echo 'Machines (in machines/, and what they run in tests/lists/NAME.tests):'
+	@scripts/help.sh
 
 demo:
 	@for machine in $(or $(MACHINES),arm64-up); do \

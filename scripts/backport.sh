@@ -13,7 +13,7 @@
 #               the end of its message.
 #   check       only whether the patches apply, in seconds and without a tree
 #   range-diff  show how those that differ do so
-#   build       build its kernels for machines/*-VERSION.conf
+#   build       build its kernels for the machines NAME-VERSION
 #   test        run the tests on these machines, with the selftests and perf of the
 #               series, and print the results beside those of the series
 #   results     print that again
@@ -127,7 +127,7 @@ build()
 	apply
 	for name in $(machines); do
 		(load_machine "$name"
-		 "$TOP/scripts/build/kernel.sh" "$arch" "$worktree" "${fragment:-}")
+		 "$TOP/scripts/build/kernel.sh" "$arch" "$worktree" "$fragment")
 	done
 }
 

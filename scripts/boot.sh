@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: boot.sh MACHINE QEMU KERNEL INITRAMFS RESULTS [SECONDS]
 #
-# Boot KERNEL with INITRAMFS on the MACHINE that machines/MACHINE.conf describes,
+# Boot KERNEL with INITRAMFS on a MACHINE of machines/,
 # and collect in the directory RESULTS what its init sends, and the console in
 # console.log. Fails if the machine does not get to its end within SECONDS
 # (default 900); what the tests said is for summary.sh to judge.
@@ -24,7 +24,7 @@ stream=$dir/results.tar log=$dir/console.log
 
 # The firmware is that of Debian's QEMU, for ours.
 [ "$emulator" = "${emulator##*/}" ] || machine+=(-L /usr/share/seabios -L /usr/share/qemu)
-[ -z "${devices:-}" ] ||
+[ -z "$devices" ] ||
 	machine+=(-dtb "$("$TOP/scripts/build/dtb.sh" "$devices" "$dir" \
 		"$emulator" "${machine[@]}")")
 [ -z "${PROFILE:-}" ] || machine+=(-global "max-x86_64-cpu.pmu-profile=$dir/profile")

@@ -4,7 +4,7 @@
 #
 # Print which drivers have run the selftests of sampling events, on which machine,
 # with what result, and what they refuse: from the results of the last run of each
-# machine whose NAME.conf has driver= (and refuses=). Fails if one has no results.
+# machine that has driver= (and refuses=). Fails if one has no results.
 . "$(dirname "$0")/machines.sh"
 
 # Those that a driver can fail.
@@ -14,7 +14,6 @@ missing=0
 printf '%-34s %-14s %6s %6s %7s  %s\n' driver 'ran on' passed failed skipped refuses
 for name in $(machine_names); do
 	row=$(
-		driver='' refuses='-'
 		load_machine "$name"
 		[ -n "$driver" ] || exit 0
 		list=$BUILD/lists/drivers-$name.tests

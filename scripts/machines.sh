@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Sourced by the scripts that know the test machines: machines/NAME.conf describes
-# one, tests/lists/NAME.tests lists what it runs.
+# Sourced by the scripts that know the test machines: machines/NAME.conf, or
+# some lines of machines/variants.table, describe one, tests/lists/NAME.tests lists what it runs.
 #
 # A list has lines "NAME SECONDS COMMAND", and
 #
@@ -13,22 +13,50 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# Print the lines "NAME OF WHAT" of all machines, with "-" for OF where that is none.
+describe_machines()
+{
+	(cd "$TOP/machines" &&
+	 for conf in *.conf; do
+		echo "${conf%.conf} - $(sed -n '1s/^# //p' "$conf")"
+	 done
+	 grep '^[a-z]' variants.table) | LC_ALL=C sort
+}
+
 machine_names()
 {
-	(cd "$TOP/machines" && printf '%s\n' *.conf | sed 's/\.conf$//')
+	describe_machines | cut -d ' ' -f 1
 }
 
 require_machine()		# NAME
 {
-	[ -f "$TOP/machines/$1.conf" ] ||
-		die "no machine '$1': $(machine_names | paste -sd ' ')"
+	machine_names | grep -qxF -- "$1" || die "no machine '$1': $(machine_names | paste -sd ' ')"
 }
 
-# Set what describes a machine: arch, tree, with_perf, machine (QEMU's options), ...
+# Set the variables of machines/defaults.sh as a machine has them, and machine to all of
+# QEMU's options that describe it.
 load_machine()			# NAME
 {
 	require_machine "$1"
-	. "$TOP/machines/$1.conf"
+	. "$TOP/machines/defaults.sh"
+	set_variables "$1"
+	machine+=(-cpu "$cpu" -smp "$smp" -m "$memory" -nic none "${clock[@]}")
+}
+
+set_variables()			# NAME
+{
+	local of
+
+	if [ -f "$TOP/machines/$1.conf" ]; then
+		. "$TOP/machines/$1.conf"
+		return
+	fi
+	of=$(awk -v name="$1" '$1 == name && /^[a-z]/ { print $2 }' "$TOP/machines/variants.table")
+	[ "$of" = - ] || set_variables "$of"
+	compare='' driver='' refuses='-'
+	eval "$(awk -v name="$1" '
+		/^[a-z]/	{ found = $1 == name }
+		/^\t/ && found' "$TOP/machines/variants.table")"
 }
 
 # Print the programs of the perf_events selftests that "make kselftest" runs, from

@@ -8,7 +8,7 @@
 
 [ $# = 1 ] || die "a shell is on one machine: MACHINES=NAME, one of $(machine_names | paste -sd ' ')"
 load_machine "$1"
-[ -n "${arch:-}" ] || die "'$1' is no machine to boot"
+[ -n "$arch" ] || die "'$1' is no machine to boot"
 list=$BUILD/lists/shell-$1.tests
 mkdir -p "${list%/*}"
 # Names what a machine has that runs all.

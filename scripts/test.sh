@@ -75,7 +75,7 @@ done
 
 # A machine that is there to be compared with another one that ran as well.
 for name in "${chosen[@]}"; do
-	other=$(load_machine "$name" && echo "${compare:-}")
+	other=$(load_machine "$name" && echo "$compare")
 	if [ -n "$other" ] && [ ${#tests[@]} = 0 ] && [[ " ${chosen[*]} " == *" $other "* ]]; then
 		echo "compare 60 scripts/compare.sh $name $other" >> "$lists/$name.tests"
 		status=0

@@ -14,8 +14,8 @@
 [ $# = 3 ] || usage
 name=$1 list=$2 output=$BUILD/initramfs/$3.cpio
 load_machine "$name"
-[ -n "${arch:-}" ] || die "'$name' is no machine to boot"
-machine_qemu=${qemu:-}
+[ -n "$arch" ] || die "'$name' is no machine to boot"
+machine_qemu=$qemu
 use_arch "$arch"
 
 if [ "$machine_qemu" = ours ]; then
@@ -35,11 +35,11 @@ base)
 	"$TOP/scripts/series/import.sh" "linux-$tree" ;;
 esac
 
-kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "${fragment:-}")
+kernel=$("$TOP/scripts/build/kernel.sh" "$arch" "$source" "$fragment")
 selftests=$("$TOP/scripts/build/selftests.sh" "$arch")
 files=("$selftests=selftests" "$TOP/tests/guest=guest"
 	"$TOP/scripts/try-on-hardware.sh=guest/try-on-hardware.sh")
-if [ -n "${with_perf:-}" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
+if [ -n "$with_perf" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
 	perf=$("$TOP/scripts/build/perf.sh" "$arch")
 	# What the tests read is where they are in tools/perf.
 	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests"
@@ -65,5 +65,5 @@ if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
 	done
 	[ ! -d "$libraries/lib64" ] || files+=("$libraries/lib64=lib64")
 fi
-"$TOP/scripts/build/initramfs.sh" "$arch" "$list" "${environment:-}" "$output" "${files[@]}"
+"$TOP/scripts/build/initramfs.sh" "$arch" "$list" "$environment" "$output" "${files[@]}"
 printf '%s\n' "$qemu" "$kernel" "$output"
