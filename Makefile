@@ -12,7 +12,7 @@
 #                kernels of MACHINES= (arm64-debug: KASAN and lockdep), or with
 #                PLAIN=1 operations without alternating periods
 # make archs     compile perf core and the PMU drivers for all architectures, or
-#                with ARCHS="NAME ..." for these, see scripts/archs.table
+#                with ARCHS="NAME ..." for these, see scripts/verify/archs.table
 # make headline  record a program with a long period, short ones and windows: size of the
 #                data, run time, and the error of the table of its functions
 # make cost      print what a sample, a context switch and opening an event cost,
@@ -27,7 +27,7 @@
 # make bench     record real programs on emulated machines and print how wrong the metrics of
 #                their functions are, with windows as they were, with sampled events, and
 #                with perf fnstat: WHAT=real, PROGRAMS="NAME ..." these, and MACHINES=,
-#                MODES="old|events|new|events-cpi|new-cpi ...", INTERRUPTS="NUMBER ..." see scripts/bench-real.sh
+#                MODES="old|events|new|events-cpi|new-cpi ...", INTERRUPTS="NUMBER ..." see scripts/bench/real.sh
 # make speed     print the instructions, time and memory of perf report with windows,
 #                without, and of the base, for a recording of SAMPLES= (2000000)
 # make page      write build/results/page/page.html, what perf fnstat report --html makes of
@@ -35,7 +35,7 @@
 #                it in Chromium, and take a screenshot
 # make drivers   print which drivers ran the tests, from the last results
 # make backport  make the 6.12 LTS kernel with patches/backports/6.12 and run its tests, or
-#                WHAT=apply|export|check|range-diff|build|results, see scripts/backport.sh
+#                WHAT=apply|export|check|range-diff|build|results, see scripts/series/backport.sh
 # make newest    print how many patches apply to the newest kernel in Debian's archive
 # make deb       build Debian packages of the kernel and of perf in build/deb, with the
 #                configuration of the running kernel, or CONFIG=FILE, and
@@ -43,7 +43,7 @@
 # make deb-test  install them on a disk with Debian 12 in QEMU, boot, record, remove them:
 #                build/results/deb has what it says; PACKAGES=DIRECTORY tests these
 # make robots    run what the kernel's robots and maintainers run on a series, and print a
-#                line for each: WHAT="NAME ..." these of scripts/robots.table
+#                line for each: WHAT="NAME ..." these of scripts/verify/robots.table
 # make bisect    prove that each commit compiles without new warnings (W=1,
 #                sparse), boots and passes the tests that exist by then
 # make qemu      build our QEMU, check its series, and run its own test
@@ -81,90 +81,90 @@ unexport $(foreach name,JOBS XDG_CACHE_HOME,$(if $($(name)),,$(name)))
 help:
 	@sed -n '2,/^$$/{ s/^#$$//p; s/^# //p }' Makefile | tail -n +2
 	@echo 'Machines (in machines/, and what they run in tests/lists/NAME.tests):'
-	@scripts/help.sh
+	@scripts/run/list-machines.sh
 
 demo:
 	@for machine in $(or $(MACHINES),arm64-up); do \
 		results=$(RESULTS)/demo-$$machine; \
-		scripts/run.sh $$machine tests/lists/demo.tests $$results || exit; \
+		scripts/run/run-list.sh $$machine tests/lists/demo.tests $$results || exit; \
 		cat $$results/record.tap $$results/report.tap; \
-		scripts/summary.sh tests/lists/demo.tests=$$results || exit; \
+		scripts/run/summary.sh tests/lists/demo.tests=$$results || exit; \
 	done
 
 test:
-	@scripts/test.sh $(MACHINES)
+	@scripts/run/test.sh $(MACHINES)
 
 shell:
-	@scripts/shell.sh $(MACHINES)
+	@scripts/run/shell.sh $(MACHINES)
 
 archs:
-	@scripts/archs.sh $(ARCHS)
+	@scripts/verify/archs.sh $(ARCHS)
 
 headline:
-	@scripts/run.sh x86_64-stalls tests/lists/headline.tests $(RESULTS)/headline 1800
+	@scripts/run/run-list.sh x86_64-stalls tests/lists/headline.tests $(RESULTS)/headline 1800
 	@cat $(RESULTS)/headline/headline.tap
-	@scripts/summary.sh tests/lists/headline.tests=$(RESULTS)/headline
+	@scripts/run/summary.sh tests/lists/headline.tests=$(RESULTS)/headline
 
 fuzz:
-	@scripts/fuzz.sh $(MACHINES)
+	@scripts/verify/fuzz.sh $(MACHINES)
 
 cost:
-	@TEST='streams sample_cost' scripts/test.sh arm64-up arm64-base
-	@TEST='streams sample_cost' scripts/test.sh x86_64-intel x86_64-base
-	@TEST='streams sample_cost' scripts/test.sh x86_64-zen4 x86_64-zen4-base
-	@scripts/compare.sh arm64-base arm64-up
-	@scripts/compare.sh x86_64-base x86_64-intel
-	@scripts/compare.sh x86_64-zen4-base x86_64-zen4
-	@scripts/struct-sizes.sh
+	@TEST='streams sample_cost' scripts/run/test.sh arm64-up arm64-base
+	@TEST='streams sample_cost' scripts/run/test.sh x86_64-intel x86_64-base
+	@TEST='streams sample_cost' scripts/run/test.sh x86_64-zen4 x86_64-zen4-base
+	@scripts/bench/compare.sh arm64-base arm64-up
+	@scripts/bench/compare.sh x86_64-base x86_64-intel
+	@scripts/bench/compare.sh x86_64-zen4-base x86_64-zen4
+	@scripts/bench/struct-sizes.sh
 
 fixes:
-	@scripts/fixes.sh arm64-base arm64-up
-	@scripts/fixes.sh x86_64-stalls-base x86_64-stalls
+	@scripts/bench/fixes.sh arm64-base arm64-up
+	@scripts/bench/fixes.sh x86_64-stalls-base x86_64-stalls
 
 topdown:
-	@scripts/topdown.sh
+	@scripts/bench/topdown.sh
 
 truth:
 	@mkdir -p build/lists
 	@echo 'truth 3600 /guest/truth.sh $(RECORDINGS)' > build/lists/truth.list
-	@scripts/run.sh x86_64-stalls build/lists/truth.list $(RESULTS)/truth 3600
+	@scripts/run/run-list.sh x86_64-stalls build/lists/truth.list $(RESULTS)/truth 3600
 	@cat $(RESULTS)/truth/truth.tap
-	@scripts/summary.sh build/lists/truth.list=$(RESULTS)/truth
+	@scripts/run/summary.sh build/lists/truth.list=$(RESULTS)/truth
 
 bench:
 	@MACHINES='$(MACHINES)' MODES='$(MODES)' INTERRUPTS='$(INTERRUPTS)' \
 		scripts/bench-$(or $(WHAT),real).sh $(PROGRAMS)
 
 speed:
-	@scripts/speed.sh $(SAMPLES)
+	@scripts/bench/speed.sh $(SAMPLES)
 
 page:
-	@scripts/page.sh $(REPORT)
+	@scripts/bench/page.sh $(REPORT)
 
 drivers:
-	@scripts/drivers.sh
+	@scripts/bench/drivers.sh
 
 deb:
-	@scripts/deb.sh
+	@scripts/ship/deb.sh
 
 deb-test:
-	@scripts/deb-test.sh $(PACKAGES)
+	@scripts/ship/deb-test.sh $(PACKAGES)
 
 qemu:
 	@scripts/series/check.sh qemu
-	@scripts/qemu-test.sh
+	@scripts/verify/qemu-test.sh
 
 backport:
-	@scripts/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)
+	@scripts/series/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)
 
 newest:
-	@scripts/newest.sh
+	@scripts/verify/newest.sh
 
 robots:
-	@scripts/robots.sh $(WHAT)
+	@scripts/verify/robots.sh $(WHAT)
 
 bisect:
-	@scripts/bisect.sh
+	@scripts/verify/bisect.sh
 
 import export check:
 	@scripts/series/$@.sh $(TREE)
@@ -173,14 +173,14 @@ mail:
 	@scripts/series/mail.sh $(TOPIC)
 
 lint:
-	@scripts/lint.sh
+	@scripts/verify/lint.sh
 	@scripts/tests/run.sh
 
 cache:
-	@scripts/cache.sh
+	@scripts/make/cache.sh
 
 clean-cache:
-	@scripts/cache.sh clean
+	@scripts/make/cache.sh clean
 
 clean:
 	@for tree in build/linux build/qemu; do \

@@ -14,7 +14,7 @@
 #	expected		the output of the script
 #	status			the exit status of summary.sh
 cd "$(dirname "$0")" || exit
-. ../machines.sh
+. ../run/machines.sh
 set +e
 
 nr=0 failed=0
@@ -54,7 +54,7 @@ unpack()			# CASE
 
 for case in cases/summary-*.case; do
 	unpack "$case"
-	../summary.sh "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
+	../run/summary.sh "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
 	echo $? > "$dir/seen.status"
 	diff -u "$dir/expected" "$dir/seen" > "$out/difference" &&
 		diff -u "$dir/status" "$dir/seen.status" >> "$out/difference"
@@ -81,32 +81,32 @@ refused()			# SENTENCE COMMAND...
 	fi
 }
 
-refused "no machine 'nope'" scripts/test.sh nope
-refused "'arm64-kcsan' has no list" scripts/test.sh arm64-kcsan
-refused "no test 'nope'" env TEST=nope scripts/test.sh arm64
-refused "none of .* has the test 'nope'" env TEST=nope scripts/test.sh
-refused "it has no 'jitter'" env TEST=kunit.jitter scripts/test.sh arm64
-refused "no machine 'nope'" scripts/shell.sh nope
-refused 'a shell is on one machine' scripts/shell.sh
-refused "'host' is no machine to boot" scripts/shell.sh host
-refused "no machine 'nope'" scripts/fuzz.sh nope
-refused "OPERATIONS='many'" env OPERATIONS=many scripts/fuzz.sh
-refused "no 'nope' in archs.table" scripts/archs.sh nope
-refused "no architecture 'nope'" scripts/build/kernel.sh nope
-refused 'usage: kernel.sh' scripts/build/kernel.sh
-refused "no machine 'nope'" scripts/run.sh nope tests/lists/demo.tests results
-refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
-refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
-refused 'usage: topdown.sh' scripts/topdown.sh nope
-refused "no 'nope' in robots.table: " scripts/robots.sh nope
-refused "no program 'nope': bzip2" scripts/bench-real.sh nope
-refused "no machine 'nope'" env MACHINES=nope scripts/bench-real.sh lua
+refused "no machine 'nope'" scripts/run/test.sh nope
+refused "'arm64-kcsan' has no list" scripts/run/test.sh arm64-kcsan
+refused "no test 'nope'" env TEST=nope scripts/run/test.sh arm64
+refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
+refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
+refused "no machine 'nope'" scripts/run/shell.sh nope
+refused 'a shell is on one machine' scripts/run/shell.sh
+refused "'host' is no machine to boot" scripts/run/shell.sh host
+refused "no machine 'nope'" scripts/verify/fuzz.sh nope
+refused "OPERATIONS='many'" env OPERATIONS=many scripts/verify/fuzz.sh
+refused "no 'nope' in archs.table" scripts/verify/archs.sh nope
+refused "no architecture 'nope'" scripts/make/kernel.sh nope
+refused 'usage: kernel.sh' scripts/make/kernel.sh
+refused "no machine 'nope'" scripts/run/run-list.sh nope tests/lists/demo.tests results
+refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
+refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
+refused 'usage: topdown.sh' scripts/bench/topdown.sh nope
+refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
+refused "no program 'nope': bzip2" scripts/bench/real.sh nope
+refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
 	ln -s "$(command -v $tool)" "$out/bin/$tool"
 done
-refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/lint.sh
+refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
 
 echo "1..$nr"
 exit $failed

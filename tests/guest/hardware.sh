@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: hardware.sh ADDED
 #
-# Does scripts/try-on-hardware.sh find what is known of this machine: that a window has
+# Does scripts/ship/try-on-hardware.sh find what is known of this machine: that a window has
 # as many cycles as its length, and that ADDED of these are what an interrupt takes? The
 # counts of all else are one cycle for each instruction. KTAP.
 . "$(dirname "$0")/ktap.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: real.sh PROGRAM truth PROFILE | PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS
 #
-# Run PROGRAM, of scripts/build/real.sh, and print what scripts/real.py judges: lines
+# Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
 # "# NAME VALUE", and the report as JSON, compressed, in base64.
 #
 # truth: count its events, and let QEMU note what each address takes (PROFILE, see

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Print the samples of ordinary events: the same on every kernel, whatever the
-# time it spends on them. scripts/test.sh compares base and series.
+# time it spends on them. scripts/run/test.sh compares base and series.
 
 stream()		# PERF-RECORD-OPTIONS...
 {
