@@ -101,6 +101,11 @@ refused 'usage: topdown.sh' scripts/bench/topdown.sh nope
 refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
 refused "no program 'nope': bzip2" scripts/bench/real.sh nope
 refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
+for script in bench/bench make/clean verify/verify; do
+	refused "no WHAT='nope', it is one of: [a-z]+ [a-z ]+$" "scripts/$script.sh" nope
+	refused "no WHAT=''" "scripts/$script.sh"
+done
+refused "no machine 'nope'" scripts/run/demo.sh host nope
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
