@@ -7,7 +7,7 @@
 # machine that has driver= (and refuses=). Fails if one has no results.
 . "$(dirname "$0")/../run/machines.sh"
 
-# Those that a driver can fail.
+# The programs that a driver can fail.
 programs='alt_period|alt_period_ctl|alt_period_task|alt_period_freq|alt_period_bpf|group_throttle|sample_period'
 missing=0
 

@@ -3,7 +3,7 @@
 """usage: multiply-samples.py RECORDING OUTPUT SAMPLES [ATTR-SIZE]
 
 Repeat the samples of a recording until there are SAMPLES, as if the program had run so
-much longer: time and the counts of the group go on. For recordings of one event, or
+much longer: time and the counts of the group continue. For recordings of one event, or
 of one group with PERF_SAMPLE_READ, with PERF_SAMPLE_TIME, of one task. With ATTR-SIZE,
 an older perf can read it that refuses a larger struct perf_event_attr.
 """

@@ -306,7 +306,7 @@ def print_table(machine, interrupts, suffix, results):
 
     for program in programs:
         row(program, [[results[program, m]] if (program, m) in results else [] for m in modes])
-    # Of the same programs for all modes.
+    # All modes are compared on the same programs.
     programs = [p for p in programs if all((p, m) in results for m in modes)]
     row(f'mean of {len(programs)}', [[results[p, m] for p in programs] for m in modes])
 

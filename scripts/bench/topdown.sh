@@ -86,7 +86,7 @@ point_of()		# FILE POINT
 			sub(/^(not )?ok [0-9]+ */, "", name)
 			if (name ~ point && !/# SKIP/) {
 				good += ok
-				# Of several, the first one that failed.
+				# If there are several, keep the first one that failed.
 				if (!nr++ || (!ok && good == nr - 1))
 					what = said
 			}

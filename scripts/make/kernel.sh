@@ -41,7 +41,7 @@ kernel_make()
 build()
 {
 	mkdir -p "$out"
-	# Of each option the last line.
+	# The last line of an option counts.
 	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac > "$out/all.config"
 	# Each time: an option can come and go with the commit that is checked out.
 	kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig

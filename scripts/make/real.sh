@@ -33,7 +33,7 @@ fetch()				# DIRECTORY
 build()
 {
 	local tmp=$CACHE/real/tmp out=$CACHE/real/tmp/out bin=$CACHE/real/tmp/out/bin file
-	# As if each were where it is for everyone: the paths are in the debugging data.
+	# Paths are in the debugging data: make them the same everywhere.
 	export CCACHE_BASEDIR=$tmp
 
 	rm -rf "$tmp"

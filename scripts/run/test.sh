@@ -23,7 +23,7 @@ for name in "${machines[@]}"; do
 	list=$(expand_list "$TOP/tests/lists/$name.tests")
 	if [ ${#tests[@]} -gt 0 ]; then
 		if ! selected=$(select_tests "$list" "${tests[@]}"); then
-			# Of the default machines, those that have it.
+			# Take those of the default machines that have it.
 			[ $# = 0 ] || die "on $name: $selected"
 			continue
 		fi

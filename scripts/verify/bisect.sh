@@ -72,7 +72,7 @@ mkdir -p "$LOGS"
 status=0 before=''
 while read -r commit; do
 	git -C "$tree" checkout -q --detach "$commit"
-	# Of the commit before, which may be a later one.
+	# Left over from the last commit tested, which may be a later one.
 	rm -rf "$tree/out-arm64/selftests"
 	mapfile -t files < <(git -C "$tree" diff --name-only HEAD^ HEAD)
 	# The cover of a topic.

@@ -81,6 +81,21 @@ kernel_doc()
 	[ ${#sources[@]} = 0 ] || /usr/bin/python3 "$tree/tools/docs/kernel-doc" -none -Wall -Werror "${sources[@]}"
 }
 
+# English that native speakers do not write: comments that begin without a subject or a verb,
+# "stops to" for "stops doing", and actors without a name. The scripts of series/ and ship/ are
+# not there yet.
+english()
+{
+	local texts status=0
+	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -E '^(scripts|tests|machines)/' |
+		grep -vE '^scripts/(series|ship|tests)/|\.(config|table|pin)$|lint\.sh$')
+	! grep -nE '^[[:space:]]*(#|/\*|//) (Of|Those|None|Nor|Half|As|The same)\>' "${texts[@]}" ||
+		status=1
+	! grep -nE '\<(stops? to|go(es)? on|begins? anew)\>' "${texts[@]}" || status=1
+	! grep -niE '\<(nobody|somebody|whoever)\>([^:]|$)' "${texts[@]}" || status=1
+	return "$status"
+}
+
 # The header as the patches make it, and the directory as they leave it.
 selftests()
 {
@@ -116,10 +131,11 @@ check()				# NAME FUNCTION
 }
 
 echo 'TAP version 13'
-echo '1..6'
+echo '1..7'
 check shellcheck shell_scripts
 check "shellcheck of perf's tests" perf_shell_scripts
 check codespell spelling
+check english english
 check checkpatch checkpatch
 check kernel-doc kernel_doc
 check 'selftests compile' selftests

@@ -38,7 +38,7 @@ say_to_log()			# COMMAND TREE OUT ARGUMENT...
 	"$@" > "$3/log" 2>&1
 }
 
-# The same of the base, once.
+# Run COMMAND on the base, once.
 of_base()			# COMMAND ARGUMENT...
 {
 	local out=$BASE/out-robots-$name key status=0
@@ -101,7 +101,7 @@ objects()			# ARCH PACKAGES COMPILER CONFIG TARGET...
 	esac
 }
 
-# As in deb-perf.sh, what else this machine has does not matter.
+# What else this machine has does not matter, as in deb-perf.sh.
 perf_without=(NO_LIBPERL NO_LIBLLVM NO_JVMTI NO_LIBDEBUGINFOD NO_CAPSTONE NO_LIBPFM4
 	NO_BABELTRACE2 NO_SDT NO_LIBCRYPTO NO_RUST NO_SHELLCHECK)
 
@@ -111,7 +111,7 @@ build_perf()			# TREE OUT ARGUMENT...
 	local args=() variant
 
 	for word in "${@:3}"; do
-		# Of a variant, only perf itself.
+		# Build only perf itself of a variant.
 		goal=$out/perf
 		case $word in
 		OPTIMIZE=*)	optimize=${word#*=} ;;
@@ -125,7 +125,7 @@ build_perf()			# TREE OUT ARGUMENT...
 		esac
 	done
 	# All paths are absolute here: let ccache find the objects of another tree.
-	# Nobody looks at debug information.
+	# Debug information is not needed.
 	rm -rf "$out/perf"
 	CCACHE_BASEDIR=$tree make -s -k -C "$tree/tools/perf" O="$out" -j"$JOBS" CC="$cc" CXX="$cxx" \
 		HOSTCC='ccache gcc' PYTHON=/usr/bin/python3 PYTHON_CONFIG=/usr/bin/python3-config \

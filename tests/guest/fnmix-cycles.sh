@@ -48,7 +48,7 @@ check int_div $((1500 * int_div))
 check fp_div $((2000 * fp_div))
 check barrier $((400 * 2 * fence))
 check mispredict 0
-# Half of its 3000 random branches are predicted by chance.
+# Chance predicts half of its 3000 random branches.
 [ $((last[2] / 100)) -gt 1200 ] && [ $((last[2] / 100)) -lt 1800 ]
 result $? mispredicts
 check cache_miss 0

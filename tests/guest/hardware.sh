@@ -26,7 +26,7 @@ result $? 'the selftests are in it'
 grep -qE '^# cycles, period 2000, windows of 2000 +[0-9.]+ ns$' "$out"
 result $? 'costs are in it'
 
-# Of the function nops: four lengths, enough windows, none longer than it should be. The
+# The function nops has four lengths, enough windows, none longer than it should be. The
 # cycles per instruction of an ordinary run have interrupts as well, hence some tolerance.
 awk -v added="$added" '
 	/^nops: [01]\.[09][0-9]* cycles per instruction/	{ found = 1; next }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: headline.sh [RECORDINGS [ROUNDS]]
 #
-# The same program recorded with a long period, with short ones, and with windows: how
+# Record a program with a long period, with short ones, and with windows: how
 # much data is that, how much slower is the program, how long does the report take, and
 # how wrong is its table, from the windows that end where they begin? For machines with
 # pmu-stalls=on, where the cycles per instruction of each function are known. KTAP.

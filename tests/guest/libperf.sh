@@ -45,7 +45,7 @@ near()				# NAME FILE PERCENTAGE...
 }
 
 plan 12
-# Of Arm's PMU; others have another file.
+# This file is that of Arm's PMU; others have another one.
 [ ! -e /proc/sys/kernel/perf_user_access ] || echo 1 > /proc/sys/kernel/perf_user_access
 /libperf/tests -v evsel
 result $? evsel

@@ -14,7 +14,7 @@ if perf stat -x, -e branch-misses:u -o "$out" true && grep -q '^[0-9]' "$out"; t
 	misses=,branch-misses metric=,metric:branch-mpki
 fi
 
-# Of the program, a table "symbol share-of-time CPI share-of-instructions misses-per-1000
+# Print a table of the program, "symbol share-of-time CPI share-of-instructions misses-per-1000
 # windows", from the windows that end where they begin. The group has cycles, instructions
 # and, if the CPU has them, branch misses.
 recompute()		# WINDOW
@@ -112,7 +112,7 @@ compare()		# NAME TERMS WINDOW
 	lines=$(wc -l < "$known")
 	echo "# $1: $lines functions"
 	diff "$known" "$seen" > "$out"
-	# Those of the workload are at least ten.
+	# The workload has at least ten of them.
 	[ ! -s "$out" ] && [ "$(grep -c fnmix_ "$known")" -ge 10 ]
 	result $? "$1"
 }

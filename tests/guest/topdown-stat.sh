@@ -31,7 +31,7 @@ percentages()			# FILE
 		}' "$1"
 }
 
-# The same from the counts of other events.
+# Compute the same from the counts of other events.
 truth()				# COMMAND...
 {
 	perf stat -x, -e "$events" -o /tmp/truth.stat "$@" > /dev/null

@@ -22,7 +22,7 @@
 # Functions for which windows are too long have to be marked with '?', or to be right:
 # from samples of both events (EBS=1, the default), their CPI and share of instructions.
 # The columns "?" and "*!" have the part of the recordings that mark it so.
-# Those with less than five samples in a recording, 20 if these are the estimate, are not
+# Functions with less than five samples in a recording, 20 if these are the estimate, are not
 # judged.
 . "$(dirname "$0")/ktap.sh"
 recordings=${1:-200}

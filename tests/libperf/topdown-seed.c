@@ -26,7 +26,7 @@
 #include <linux/perf_event.h>
 #include <x86intrin.h>
 
-/* Of the text: */
+/* From the text: */
 #define RDPMC_FIXED	(1 << 30)	/* return fixed counters */
 #define RDPMC_METRIC	(1 << 29)	/* return metric counters */
 
@@ -45,7 +45,7 @@ static inline uint64_t read_metrics(void)
 	return _rdpmc(RDPMC_METRIC | METRIC_COUNTER_TOPDOWN_L1);
 }
 
-/* Of this program: */
+/* Defined by this program: */
 #define DEVICES		"/sys/bus/event_source/devices"
 #define METRICS		4
 #define GENERAL		16	/* more than general counters */
@@ -227,7 +227,7 @@ static bool is_restarted(uint64_t before, uint64_t after)
 	return after && after < before / 10;
 }
 
-/* Wrong: slots are less than before, when somebody has read them in between. */
+/* Wrong: slots are less than before, when another program has read them in between. */
 static bool test_over_read(void)
 {
 	struct counts counts;

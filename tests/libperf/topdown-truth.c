@@ -66,7 +66,7 @@ static void divisions(unsigned int n) { (void)n; }
 static void fences(unsigned int n) { (void)n; }
 #endif
 
-/* Of one iteration: instructions, heavy ones, cycles that these take longer. */
+/* One iteration: instructions, heavy ones, cycles that these take longer. */
 static const struct code {
 	const char *name;
 	void (*run)(unsigned int n);
@@ -278,7 +278,7 @@ static void leaks(struct perf_topdown *td)
 	result(!above && !failed, "reads");
 }
 
-/* The same, with a reset by ioctl(2) before each read(2). */
+/* Do the same, with a reset by ioctl(2) before each read(2). */
 static void reset_leaks(void)
 {
 	int leader = open_event(PERF_TYPE_RAW, 0x400, -1, false);
