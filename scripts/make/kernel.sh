@@ -3,7 +3,9 @@
 # usage: kernel.sh ARCH [TREE [FRAGMENT]]
 #
 # Build the test kernel for ARCH (a machines/arch/ARCH.conf) from TREE (default:
-# build/linux) in TREE/out-ARCH and print the path of the image. With FRAGMENT,
+# build/linux) in TREE/out-ARCH and print the path of the image. Its configuration is what
+# the machines need, what users are told to add (Kconfig.fragment) and what the selftests need
+# (their config). With FRAGMENT,
 # machines/configs/FRAGMENT.config is added, and it is in TREE/out-ARCH-FRAGMENT.
 # A tree linux-VERSION has machines/configs/linux-VERSION.config in addition, which
 # overrides the others.
@@ -13,7 +15,8 @@
 arch=$1 tree=${2:-$LINUX} fragment=${3:-}
 configs=$TOP/machines/configs
 use_arch "$arch"
-fragments=("$configs/test.config" "$configs/$arch.config")
+fragments=("$configs/test.config" "$TOP/Kconfig.fragment" "$TOP/selftests/perf_events/config"
+	"$configs/$arch.config")
 [ ! -e "$tree/kernel/events/period_test.c" ] || fragments+=("$configs/series.config")
 [ -z "$fragment" ] || fragments+=("$configs/$fragment.config")
 [ ! -e "$configs/${tree##*/}.config" ] || fragments+=("$configs/${tree##*/}.config")
@@ -38,11 +41,20 @@ kernel_make()
 		KBUILD_BUILD_HOST=windows KBUILD_BUILD_VERSION=1 LOCALVERSION= -j"$JOBS" "$@"
 }
 
+# Print all options: the last line of each counts, and only Arm has the last ones of
+# Kconfig.fragment.
+options()
+{
+	local arm='^$'
+
+	[[ $arch = arm* ]] || arm='^CONFIG_(HW_PERF_EVENTS|ARM_PMU|ARM_PMUV3)='
+	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac | grep -vE "$arm"
+}
+
 build()
 {
 	mkdir -p "$out"
-	# The last line of an option counts.
-	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac > "$out/all.config"
+	options > "$out/all.config"
 	# Each time: an option can come and go with the commit that is checked out.
 	kernel_make KCONFIG_ALLCONFIG="$out/all.config" allnoconfig
 	check_config "$out/all.config" "$out/.config" "$arch"
