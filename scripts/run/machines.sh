@@ -16,11 +16,11 @@
 # Print the lines "NAME OF WHAT" of all machines, with "-" for OF where that is none.
 describe_machines()
 {
-	(cd "$TOP/machines" &&
-	 for conf in *.conf; do
-		echo "${conf%.conf} - $(sed -n '1s/^# //p' "$conf")"
-	 done
-	 grep '^[a-z]' variants.table) | LC_ALL=C sort
+	(cd "$TOP/machines" && awk '
+		FILENAME ~ /table$/	{ if (/^[a-z]/) print; next }
+		FNR == 1		{ name = FILENAME; sub(/\.conf$/, "", name); sub(/^# /, "")
+					  print name, "-", $0 }' ./*.conf variants.table) |
+		sed 's|^\./||' | LC_ALL=C sort
 }
 
 machine_names()
