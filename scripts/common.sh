@@ -33,6 +33,15 @@ choose_rows()			# TABLE [NAME...]
 	done
 }
 
+# End unless WHAT is one of those that the comment on top of the script lists.
+check_what()			# [WHAT]
+{
+	local known
+
+	known=$(sed -nE 's/^#   ([a-z]+) .*/\1/p' "$0" | paste -sd ' ')
+	[[ $# = 1 && " $known " == *" $1 "* ]] || die "no WHAT='$*', it is one of: $known"
+}
+
 # Run COMMAND, print one line with the time that it took, and leave the rest of
 # what it says in build/log/NAME.log. When it fails, show the end of that.
 step()			# NAME COMMAND...

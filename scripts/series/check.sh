@@ -32,7 +32,7 @@ fi
 
 if [ "$series" = linux ]; then
 	for name in "$patches"/backports/*/; do
-		"$TOP/scripts/backport.sh" "$(basename "$name")" check
+		"$TOP/scripts/series/backport.sh" "$(basename "$name")" check
 	done
 fi
 

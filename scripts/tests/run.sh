@@ -2,11 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: run.sh
 #
-# Test the scripts themselves: what summary.sh prints for each directory of
-# summary/, how lists of tests expand, and that wrong arguments are refused with a
+# Test the scripts themselves: what summary.sh prints for each cases/summary-*.case, how
+# the list of each cases/list-*.case expands, and that wrong arguments are refused with a
 # sentence before any work. KTAP.
+#
+# A case is several files in one. "== FILE" begins one, a line "\ No newline at end of file"
+# after its last one means that, as in a diff:
+#
+#	list.tests		the list of tests
+#	results/NAME.tap	the output of a test of it, and in NAME.status its exit status
+#	expected		the output of the script
+#	status			the exit status of summary.sh
 cd "$(dirname "$0")" || exit
-. ../machines.sh
+. ../run/machines.sh
 set +e
 
 nr=0 failed=0
@@ -26,19 +34,37 @@ result()			# STATUS WHAT
 
 echo 'TAP version 13'
 
-# A CASE has list.tests, results/NAME.tap and .status, what is expected, and the
-# exit status.
-for dir in summary/*/; do
-	../summary.sh "$dir/list.tests=$dir/results" > "$out/seen" 2>&1
-	status=$?
-	diff -u "$dir/expected" "$out/seen" > "$out/difference" &&
-		diff -u "$dir/status" <(echo $status) >> "$out/difference"
-	result $? "summary of $(basename "$dir")"
+# Write the files of a CASE to a new directory, and set dir to that.
+unpack()			# CASE
+{
+	dir=$out/$(basename "$1" .case)
+	mkdir -p "$dir/results"
+	awk -v dir="$dir" '
+		function put(newline)
+		{
+			if (held)
+				printf "%s%s", line, newline > file
+			held = 0
+		}
+		sub(/^== /, "")			{ put("\n"); file = dir "/" $0; printf "" > file; next }
+		/^\\ No newline at end of file$/	{ put(""); next }
+						{ put("\n"); line = $0; held = 1 }
+		END				{ put("\n") }' "$1"
+}
+
+for case in cases/summary-*.case; do
+	unpack "$case"
+	../run/summary.sh "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
+	echo $? > "$dir/seen.status"
+	diff -u "$dir/expected" "$dir/seen" > "$out/difference" &&
+		diff -u "$dir/status" "$dir/seen.status" >> "$out/difference"
+	result $? "$(basename "$dir")"
 done
 
-for list in lists/*.tests; do
-	expand_list "$list" 2>&1 | diff -u "${list%.tests}.expected" - > "$out/difference"
-	result $? "list $(basename "$list" .tests)"
+for case in cases/list-*.case; do
+	unpack "$case"
+	expand_list "$dir/list.tests" 2>&1 | diff -u "$dir/expected" - > "$out/difference"
+	result $? "$(basename "$dir")"
 done
 
 # What is printed in one line, with exit status 1.
@@ -55,32 +81,37 @@ refused()			# SENTENCE COMMAND...
 	fi
 }
 
-refused "no machine 'nope'" scripts/test.sh nope
-refused "'arm64-kcsan' has no list" scripts/test.sh arm64-kcsan
-refused "no test 'nope'" env TEST=nope scripts/test.sh arm64
-refused "none of .* has the test 'nope'" env TEST=nope scripts/test.sh
-refused "it has no 'jitter'" env TEST=kunit.jitter scripts/test.sh arm64
-refused "no machine 'nope'" scripts/shell.sh nope
-refused 'a shell is on one machine' scripts/shell.sh
-refused "'host' is no machine to boot" scripts/shell.sh host
-refused "no machine 'nope'" scripts/fuzz.sh nope
-refused "OPERATIONS='many'" env OPERATIONS=many scripts/fuzz.sh
-refused "no 'nope' in archs.table" scripts/archs.sh nope
-refused "no architecture 'nope'" scripts/build/kernel.sh nope
-refused 'usage: kernel.sh' scripts/build/kernel.sh
-refused "no machine 'nope'" scripts/run.sh nope machines/demo.tests results
-refused "no backport 'nope': 6.12" scripts/backport.sh nope apply
-refused 'usage: backport.sh' scripts/backport.sh 6.12 nope
-refused 'usage: topdown.sh' scripts/topdown.sh nope
-refused "no 'nope' in robots.table: " scripts/robots.sh nope
-refused "no program 'nope': bzip2" scripts/bench-real.sh nope
-refused "no machine 'nope'" env MACHINES=nope scripts/bench-real.sh lua
+refused "no machine 'nope'" scripts/run/test.sh nope
+refused "'arm64-kcsan' has no list" scripts/run/test.sh arm64-kcsan
+refused "no test 'nope'" env TEST=nope scripts/run/test.sh arm64
+refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
+refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
+refused "no machine 'nope'" scripts/run/shell.sh nope
+refused 'a shell is on one machine' scripts/run/shell.sh
+refused "'host' is no machine to boot" scripts/run/shell.sh host
+refused "no machine 'nope'" scripts/verify/fuzz.sh nope
+refused "OPERATIONS='many'" env OPERATIONS=many scripts/verify/fuzz.sh
+refused "no 'nope' in archs.table" scripts/verify/archs.sh nope
+refused "no architecture 'nope'" scripts/make/kernel.sh nope
+refused 'usage: kernel.sh' scripts/make/kernel.sh
+refused "no machine 'nope'" scripts/run/run-list.sh nope tests/lists/demo.tests results
+refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
+refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
+refused 'usage: topdown.sh' scripts/bench/topdown.sh nope
+refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
+refused "no program 'nope': bzip2" scripts/bench/real.sh nope
+refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
+for script in bench/bench make/clean verify/verify; do
+	refused "no WHAT='nope', it is one of: [a-z]+ [a-z ]+$" "scripts/$script.sh" nope
+	refused "no WHAT=''" "scripts/$script.sh"
+done
+refused "no machine 'nope'" scripts/run/demo.sh host nope
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
 	ln -s "$(command -v $tool)" "$out/bin/$tool"
 done
-refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/lint.sh
+refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
 
 echo "1..$nr"
 exit $failed

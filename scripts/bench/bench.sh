@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: bench.sh WHAT
+#
+# Print evidence:
+#
+#   cost       what a sample, a context switch and opening an event cost, and how large
+#              the structs are, on the base and with the series
+#   drivers    which drivers ran the tests, from the last results
+#   fixes      the tests of what is fixed, and of what that may break, on the base and
+#              with the series: throttled groups, TopDown, short intervals
+#   headline   a program recorded with a long period, short ones and windows: size of
+#              the data, run time, and the error of the table of its functions
+#   page       what perf fnstat report --html makes of a recording from x86_64-stalls (or
+#              with REPORT=FILE of this JSON): build/results/page/page.html, checked in
+#              Chromium, with a screenshot
+#   real       how wrong the metrics of functions of real programs are, with windows as
+#              they were, with sampled events, and with perf fnstat: PROGRAMS="NAME ..."
+#              these, and MACHINES=, MODES="old|events|new|events-cpi|new-cpi ...",
+#              INTERRUPTS="NUMBER ..."
+#   speed      instructions, time and memory of perf report with windows, without, and of
+#              the base, for a recording of SAMPLES= (2000000)
+#   topdown    what the text that this began with says of TopDown by RDPMC, and the
+#              results of the test of each statement, on the base and with the series
+#   truth      what perf says of functions on x86_64-stalls, what is true, and how often
+#              the confidence intervals have it: RECORDINGS= (200)
+. "$(dirname "$0")/../common.sh"
+
+check_what "$@"
+here=$TOP/scripts/bench run=$TOP/scripts/run
+read -ra programs <<< "${PROGRAMS:-}"
+
+cost()				# BASE SERIES
+{
+	TEST='streams sample_cost' "$run/test.sh" "$2" "$1"
+	"$here/compare.sh" "$1" "$2"
+}
+
+# Run LIST on x86_64-stalls, and print what its test $what said.
+on_stalls()			# LIST SECONDS
+{
+	"$run/run-list.sh" x86_64-stalls "$1" "$RESULTS/$what" "$2"
+	cat "$RESULTS/$what/$what.tap"
+	"$run/summary.sh" "$1=$RESULTS/$what"
+}
+
+what=$1
+case $what in
+cost)		cost arm64-base arm64-up
+		cost x86_64-base x86_64-intel
+		cost x86_64-zen4-base x86_64-zen4
+		"$here/struct-sizes.sh" ;;
+fixes)		"$here/fixes.sh" arm64-base arm64-up
+		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
+headline)	on_stalls "$TOP/tests/lists/headline.tests" 1800 ;;
+page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
+real)		"$here/real.sh" "${programs[@]}" ;;
+speed)		"$here/speed.sh" ${SAMPLES:+"$SAMPLES"} ;;
+truth)		mkdir -p "$BUILD/lists"
+		echo "truth 3600 /guest/truth.sh ${RECORDINGS:-}" > "$BUILD/lists/truth.list"
+		on_stalls "$BUILD/lists/truth.list" 3600 ;;
+*)		"$here/$what.sh" ;;
+esac

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: real.sh [PROGRAM...]
+#
+# Record real programs, those of scripts/make/real.sh or these, on emulated machines and
+# judge what perf says of each function: with windows as they were, with sampled events,
+# and with perf fnstat, at the same numbers of interrupts. What is true is counted by QEMU.
+# See tests/guest/real.sh and scripts/bench/real.py. Each program has a machine of its own,
+# whose results are in build/results/real/MACHINE/PROGRAM.
+#
+# MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.
+. "$(dirname "$0")/../run/machines.sh"
+
+read -ra machines <<< "${MACHINES:-x86_64-stalls x86_64-refill x86_64-refill-350}"
+read -ra modes <<< "${MODES:-old events new events-cpi new-cpi}"
+read -ra interrupts <<< "${INTERRUPTS:-3000 10000 30000}"
+all=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
+programs=("$@")
+[ $# -gt 0 ] || programs=("${all[@]}")
+for program in "${programs[@]}"; do
+	[[ " ${all[*]} " == *" $program "* ]] || die "no program '$program': ${all[*]}"
+done
+for machine in "${machines[@]}"; do
+	require_machine "$machine"
+done
+
+real=$("$TOP/scripts/make/real.sh")
+list=$BUILD/lists/real.list directories=()
+mkdir -p "${list%/*}"
+for program in "${programs[@]}"; do
+	run="600 /guest/unthrottled.sh /guest/real.sh $program"
+	{
+		echo "truth $run truth 1"
+		for mode in "${modes[@]}"; do
+			for nr in "${interrupts[@]}"; do
+				echo "$mode-$nr $run $mode $nr"
+			done
+		done
+	} > "$list"
+	for machine in "${machines[@]}"; do
+		directory=$RESULTS/real/$machine/$program
+		directories+=("$directory")
+		# What is missing of it fails below.
+		PROFILE=yes "$TOP/scripts/run/run-list.sh" "$machine" "$list" "$directory" 3600 || true
+	done
+done
+python3 "$TOP/scripts/bench/real.py" "$real/bin" "${directories[@]}"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: machine.sh MACHINE LIST NAME
+#
+# Build what the test MACHINE needs to run LIST: its emulator, its kernel, and
+# the initramfs build/initramfs/NAME.cpio. Prints their paths, a line each.
+#
+# On the machine, perf is in the path, the selftests are in /selftests and libperf's
+# tests in /libperf, all from the tree with the series: an old kernel has to cope
+# with them.
+. "$(dirname "$0")/lib.sh"
+. "$TOP/scripts/run/machines.sh"
+
+[ $# = 3 ] || usage
+name=$1 list=$2 output=$BUILD/initramfs/$3.cpio
+load_machine "$name"
+[ -n "$arch" ] || die "'$name' is no machine to boot"
+machine_qemu=$qemu
+use_arch "$arch"
+
+if [ "$machine_qemu" = ours ]; then
+	qemu=$("$TOP/scripts/make/qemu.sh" "${qemu#qemu-system-}")
+else
+	need "${qemu_packages[@]}"
+fi
+"$TOP/scripts/series/import.sh" linux
+case $tree in
+series)
+	source=$LINUX ;;
+base)
+	source=$BASE
+	base_worktree ;;
+*)
+	source=$BUILD/linux-$tree
+	"$TOP/scripts/series/import.sh" "linux-$tree" ;;
+esac
+
+kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$source" "$fragment")
+selftests=$("$TOP/scripts/make/selftests.sh" "$arch")
+files=("$selftests=selftests" "$TOP/tests/guest=guest"
+	"$TOP/scripts/ship/try-on-hardware.sh=guest/try-on-hardware.sh")
+if [ -n "$with_perf" ] && grep -qvE '/guest/(kselftest|kunit)\.sh' "$list"; then
+	perf=$("$TOP/scripts/make/perf.sh" "$arch")
+	# What the tests read is where they are in tools/perf.
+	files+=("$perf=usr/bin/perf" "$LINUX/tools/perf/tests/shell=perf-tests"
+		"$LINUX/tools/perf/perf-completion.sh=perf-completion.sh")
+fi
+if grep -qE '/libperf(\.sh|/)' "$list"; then
+	libperf=$("$TOP/scripts/make/libperf.sh" "$arch")
+	files+=("$libperf=libperf")
+fi
+if grep -q '/guest/real\.sh' "$list"; then
+	real=$("$TOP/scripts/make/real.sh")
+	files+=("$real=real")
+fi
+# A Python for what is in Python.
+if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
+	libraries=$("$TOP/scripts/make/sysroot.sh" "$arch")
+	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
+		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
+	script=$LINUX/tools/perf/scripts/python/fnstat-html.py
+	[ ! -e "$script" ] || files+=("$script=scripts/python/fnstat-html.py")
+	for file in "$libraries"/usr/lib/*/libsqlite3.so.0*; do
+		files+=("$file=${file#"$libraries/"}")
+	done
+	[ ! -d "$libraries/lib64" ] || files+=("$libraries/lib64=lib64")
+fi
+"$TOP/scripts/make/initramfs.sh" "$arch" "$list" "$environment" "$output" "${files[@]}"
+printf '%s\n' "$qemu" "$kernel" "$output"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: selftests.sh ARCH [TREE]
+#
+# Build the perf_events selftests of TREE (default: build/linux) for ARCH,
+# static, and print the directory they are installed in, with kselftest's
+# run_kselftest.sh.
+. "$(dirname "$0")/lib.sh"
+
+[ $# -ge 1 ] || usage
+arch=$1 tree=${2:-$LINUX}
+out=$tree/out-$arch
+use_arch "$arch"
+need make rsync "${compiler[@]}" gcc libc6-dev=/usr/include/stdio.h
+libraries=$("$TOP/scripts/make/sysroot.sh" "$arch")
+flags=(USERCFLAGS="${selftest_cflags:-}" USERLDFLAGS=-static)
+# For libbpf and bpftool, where the series has a test that needs them.
+bpf=$tree/tools/testing/selftests/perf_events/alt_period_bpf.bpf.c
+if [ -e "$bpf" ] && [ -e "$libraries/usr/include/libelf.h" ]; then
+	need clang libelf-dev=/usr/include/gelf.h zlib1g-dev=/usr/include/zlib.h
+	flags=(USERCFLAGS="${selftest_cflags:-} -I$libraries/usr/include -I$libraries/usr/include/$multiarch"
+		USERLDFLAGS="-static -L$libraries/usr/lib/$multiarch")
+fi
+key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
+	cat "$arch_conf" "$0" | sha256sum; echo "$libraries"
+	"${CROSS_COMPILE}gcc" --version | head -n 1)
+
+build()
+{
+	mkdir -p "$out"
+	rm -rf "$out/selftests"
+	make -s -C "$tree" O="out-$arch" ARCH="$kernel_arch" headers
+	make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
+		CROSS_COMPILE="$CROSS_COMPILE" FORCE_TARGETS=1 TARGETS=perf_events \
+		"${flags[@]}" INSTALL_PATH="$out/selftests" install
+	set_built "$out/selftests" "$key"
+}
+
+is_built "$out/selftests" "$key" || step "selftests $arch of ${tree##*/}" build
+echo "$out/selftests"

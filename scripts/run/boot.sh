@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: boot.sh MACHINE QEMU KERNEL INITRAMFS RESULTS [SECONDS]
+#
+# Boot KERNEL with INITRAMFS on a MACHINE of machines/,
+# and collect in the directory RESULTS what its init sends, and the console in
+# console.log. Fails if the machine does not get to its end within SECONDS
+# (default 900); what the tests said is for summary.sh to judge.
+#
+# With PROFILE=yes, x86_64 alone, QEMU leaves in RESULTS/profile what each address of the
+# programs took that event 0xfe counts, see pmu-profile in patches/qemu.
+#
+# With SECONDS=shell the console is on the terminal, and init starts a shell.
+. "$(dirname "$0")/../make/lib.sh"
+. "$TOP/scripts/run/machines.sh"
+
+[ $# -ge 5 ] || usage
+name=$1 emulator=$2 kernel=$3 initramfs=$4 dir=$5 seconds=${6:-900}
+load_machine "$name"
+use_arch "$arch"
+rm -rf "$dir"
+mkdir -p "$dir"
+stream=$dir/results.tar log=$dir/console.log
+
+# The firmware is that of Debian's QEMU, for ours.
+[ "$emulator" = "${emulator##*/}" ] || machine+=(-L /usr/share/seabios -L /usr/share/qemu)
+[ -z "$devices" ] ||
+	machine+=(-dtb "$("$TOP/scripts/make/dtb.sh" "$devices" "$dir" \
+		"$emulator" "${machine[@]}")")
+[ -z "${PROFILE:-}" ] || machine+=(-global "max-x86_64-cpu.pmu-profile=$dir/profile")
+machine+=("${result_port[@]//RESULTS/$stream}" -display none -no-reboot
+	-kernel "$kernel" -initrd "$initramfs")
+cmdline="console=$console $cmdline printk.time=1 panic=-1"
+
+if [ "$seconds" = shell ]; then
+	size=$(stty size 2> /dev/null || echo 24 200)
+	# Send a line when there is a prompt for it: what comes earlier gets lost, or
+	# to a program that reads it. The end of a file does not get through a
+	# serial line.
+	feed()
+	{
+		local line
+
+		while IFS= read -r line || [ -n "$line" ]; do
+			until [ "$(tail -c 2 "$log" 2> /dev/null)" = '# ' ]; do sleep 0.1; done
+			printf '%s\n' "$line"
+			sleep 0.2
+		done
+		until [ "$(tail -c 2 "$log")" = '# ' ]; do sleep 0.1; done
+		echo exit
+	}
+	options=(-chardev "stdio,id=console,mux=on,signal=off,logfile=$log"
+		-serial chardev:console -mon chardev=console
+		-append "$cmdline quiet shell size=${size/ /x} ${CMDLINE:-}")
+	if [ -t 0 ]; then
+		say "$name: 'exit' ends it, Ctrl-A X kills it"
+		exec "$emulator" "${options[@]}" "${machine[@]}"
+	fi
+	# It may wait for a prompt that does not come any more.
+	exec {commands}< <(feed)
+	feeder=$! status=0
+	"$emulator" "${options[@]}" "${machine[@]}" <&"$commands" || status=$?
+	kill "$feeder" 2> /dev/null || true
+	exit $status
+fi
+
+status=0
+timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none "${machine[@]}" \
+	-append "$cmdline panic_on_warn=1 oops=panic ${CMDLINE:-}" \
+	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
+
+# One archive after the other, as each test sent its own.
+if [ -s "$stream" ]; then
+	tar -xif "$stream" -C "$dir" 2> /dev/null || true
+fi
+rm -f "$stream"
+if [ ! -e "$dir/end" ]; then
+	tail -n 20 "$log" "$dir/qemu.log" >&2
+	[ $status -ne 124 ] || die "$name did not end within $seconds s, see $log"
+	die "$name stopped unexpectedly (QEMU's exit status $status), see $log"
+fi
+# The time stamp tells a message of the kernel from one of a test.
+if grep -nE '\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
+		"$log" > "$dir/kernel.tap"; then
+	# Not each of these ends the machine: for summary.sh it is a test that failed.
+	echo 1 > "$dir/kernel.status"
+	cat "$dir/kernel.tap" >&2
+	die "the kernel of $name complained, see $log"
+fi

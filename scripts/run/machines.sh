@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+# Sourced by the scripts that know the test machines: machines/NAME.conf, or
+# some lines of machines/variants.table, describe one, tests/lists/NAME.tests lists what it runs.
+#
+# A list has lines "NAME SECONDS COMMAND", and
+#
+#	include FILE		the lines of tests/lists/FILE
+#	selftests SECONDS	a line for each program of the perf_events selftests,
+#				which kselftest's own runner runs
+#	without NAME...		none of these
+#
+# A line takes the place of an earlier one of the same NAME.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
+
+# Print the lines "NAME OF WHAT" of all machines, with "-" for OF where that is none.
+describe_machines()
+{
+	(cd "$TOP/machines" && awk '
+		FILENAME ~ /table$/	{ if (/^[a-z]/) print; next }
+		FNR == 1		{ name = FILENAME; sub(/\.conf$/, "", name); sub(/^# /, "")
+					  print name, "-", $0 }' ./*.conf variants.table) |
+		sed 's|^\./||' | LC_ALL=C sort
+}
+
+machine_names()
+{
+	describe_machines | cut -d ' ' -f 1
+}
+
+require_machine()		# NAME
+{
+	machine_names | grep -qxF -- "$1" || die "no machine '$1': $(machine_names | paste -sd ' ')"
+}
+
+# Set the variables of machines/defaults.sh as a machine has them, and machine to all of
+# QEMU's options that describe it.
+load_machine()			# NAME
+{
+	require_machine "$1"
+	. "$TOP/machines/defaults.sh"
+	set_variables "$1"
+	machine+=(-cpu "$cpu" -smp "$smp" -m "$memory" -nic none "${clock[@]}")
+}
+
+set_variables()			# NAME
+{
+	local of
+
+	if [ -f "$TOP/machines/$1.conf" ]; then
+		. "$TOP/machines/$1.conf"
+		return
+	fi
+	of=$(awk -v name="$1" '$1 == name && /^[a-z]/ { print $2 }' "$TOP/machines/variants.table")
+	[ "$of" = - ] || set_variables "$of"
+	compare='' driver='' refuses='-'
+	eval "$(awk -v name="$1" '
+		/^[a-z]/	{ found = $1 == name }
+		/^\t/ && found' "$TOP/machines/variants.table")"
+}
+
+# Print the programs of the perf_events selftests that "make kselftest" runs, from
+# the Makefile of TREE or, if there is none yet, from the plain copy.
+selftest_names()		# TREE
+{
+	local makefile=$1/tools/testing/selftests/perf_events/Makefile
+
+	[ -f "$makefile" ] || makefile=$TOP/selftests/perf_events/Makefile
+	[ -f "$makefile" ] || die "there is no $makefile yet: 'make import'"
+	sed -e :a -e '/\\$/N; s/\\\n//; ta' "$makefile" |
+		sed -nE 's/^TEST_(GEN_|CUSTOM_)?PROGS *[:+]?= *//p' |
+		tr -s ' \t' '\n' | sed 's|.*/||' | grep .
+}
+
+# Print the entries of a list, without includes and comments.
+expand_list()			# FILE
+{
+	local name rest
+
+	[ -f "$1" ] || die "no list ${1#"$TOP/"}"
+	while read -r name rest || [ -n "$name" ]; do
+		case $name in
+		''|'#'*)	;;
+		include)	expand_list "$TOP/tests/lists/$rest" ;;
+		selftests)	selftest_names "$LINUX" |
+				sed "s|.*|& $rest /guest/kselftest.sh &|" ;;
+		without)	tr -s " \t" "\n" <<< "$rest" | sed "s|^|- |" ;;
+		*)		printf '%s %s\n' "$name" "$rest" ;;
+		esac
+	done < "$1" |
+	awk '
+		$1 == "-"	{ delete line[$2]; next }
+		!($1 in place)	{ place[$1] = ++nr; name[nr] = $1 }
+				{ line[$1] = $0 }
+		END		{ for (i = 1; i <= nr; i++) if (name[i] in line) print line[name[i]] }'
+}
+
+# Print those lines of the expanded LIST (its text) that TESTS name. A test is NAME, the entry
+# of the list, or NAME.FILTER for a selftest: those whose TAP names have FILTER in
+# them, which is one or several parts that follow each other. Fails for a test
+# that the list does not have.
+select_tests()			# LIST TEST...
+{
+	local list=$1 test name filter line
+	local -A selected
+	shift
+
+	for test; do
+		name=${test%%.*} filter=''
+		[ "$name" = "$test" ] || filter=${test#*.}
+		line=$(grep "^$name " <<< "$list") || {
+			echo "no test '$name': $(cut -d ' ' -f 1 <<< "$list" | paste -sd ' ')"
+			return 1
+		}
+		if [ -n "$filter" ]; then
+			# Another filter of the same program.
+			line=${selected[$name]:-$line}
+			[[ $line =~ ^(.*/guest/kselftest\.sh )(.*)$ ]] || {
+				echo "'$name' is one test, it has no '$filter'"
+				return 1
+			}
+			line="${BASH_REMATCH[1]}-r $filter ${BASH_REMATCH[2]}"
+		fi
+		selected[$name]=$line
+	done
+	printf '%s\n' "${selected[@]}"
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: archs.sh [NAME...]
+#
+# Compile perf core and the PMU drivers of build/linux for all architectures in
+# archs.table, or those given, with W=1 and sparse, and print a line for each:
+# "ok", "failed", or "no Debian cross compiler". A warning that the base does not
+# have is a failure. Installs the compilers that this machine misses.
+# TREE=DIRECTORY compiles another tree than build/linux. See compare-warnings.sh.
+. "$(dirname "$0")/../common.sh"
+
+table=$TOP/scripts/verify/archs.table
+choose_rows "$table" "$@"
+
+[ -n "${TREE:-}" ] || "$TOP/scripts/series/import.sh" linux
+status=0
+for name in "${names[@]}"; do
+	read -r _ arch packages compiler targets < <(awk -v name="$name" '$1 == name' "$table")
+	if [ "$packages" = - ]; then
+		verdict='no Debian cross compiler'
+	else
+		read -ra targets <<< "$targets"
+		verdict=$("$TOP/scripts/verify/compare-warnings.sh" "$name" "$arch" "$packages" "$compiler" \
+			"$TOP/machines/configs/archs/$name.config" "${targets[@]}") || status=1
+		: "${verdict:=failed}"
+	fi
+	printf '%-14s %s\n' "$name" "$verdict"
+done
+exit $status

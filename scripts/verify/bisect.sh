@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: bisect.sh [FROM..TO]
+#
+# Prove for each commit of the series (default: base..series of build/linux) that
+# a bisection can stop there: what it touches compiles with W=1 and sparse
+# without new warnings, the arm64 kernel builds and boots, and the tests that
+# exist by then pass. Prints a line for each commit.
+. "$(dirname "$0")/../make/lib.sh"
+. "$TOP/scripts/run/machines.sh"
+
+"$TOP/scripts/series/import.sh" linux
+range=${1:-base..series}
+git -C "$LINUX" rev-list -n 1 "$range" > /dev/null 2>&1 || die "no range '$range' in build/linux"
+tree=$BUILD/bisect
+[ -e "$tree/.git" ] ||
+	git -C "$LINUX" worktree add -q --force --detach "$tree" base
+
+# Which rows of archs.table a file is compiled for.
+archs_of()			# FILE
+{
+	case $1 in
+	arch/x86/*)			echo x86_64 i386 ;;
+	arch/powerpc/*)			echo powerpc64le powerpc32 powerpc-e500 ;;
+	arch/mips/*)			echo mips64 mips32 ;;
+	arch/sparc/*)			echo sparc64 ;;
+	arch/loongarch/*)		echo loongarch64 ;;
+	arch/alpha/*|arch/arc/*|arch/xtensa/*)	cut -d / -f 2 <<< "$1" ;;
+	arch/s390/*)			echo s390x ;;
+	arch/csky/*)			;;
+	drivers/perf/riscv*)		echo riscv64 riscv32 ;;
+	drivers/perf/arm_v*)		echo arm-v7 arm-v6 ;;
+	drivers/perf/*)			echo arm64 arm-v7 ;;
+	kernel/*|include/*)		echo arm64 x86_64 arm-v7 ;;
+	esac
+}
+
+# Print what there is to boot.
+fingerprint()
+{
+	cat "$tree/out-arm64/arch/arm64/boot/Image" \
+		"$tree"/out-arm64/selftests/perf_events/* | sha256sum
+}
+
+boot()				# prints the number of tests that passed
+{
+	local kernel selftests list=$BUILD/lists/bisect.tests name
+	local initramfs=$BUILD/initramfs/bisect.cpio results=$RESULTS/bisect
+
+	kernel=$("$TOP/scripts/make/kernel.sh" arm64 "$tree") || return 1
+	selftests=$("$TOP/scripts/make/selftests.sh" arm64 "$tree") || return 1
+	[ "$(fingerprint)" != "$before" ] || { echo 'as before'; return 0; }
+	mkdir -p "${list%/*}"
+	{
+		[ ! -e "$tree/kernel/events/period_test.c" ] ||
+			echo 'kunit 60 /guest/kunit.sh perf_period'
+		# Two hang on the emulated machine.
+		selftest_names "$tree" | grep -vxE 'sigtrap_threads|remove_on_exec' |
+			sed 's|.*|& 600 /guest/kselftest.sh -o 300 &|'
+	} > "$list"
+	"$TOP/scripts/make/initramfs.sh" arm64 "$list" "" "$initramfs" \
+		"$selftests=selftests" "$TOP/tests/guest=guest" || return 1
+	"$TOP/scripts/run/boot.sh" arm64-up "$qemu" "$kernel" "$initramfs" \
+		"$results" || return 1
+	"$TOP/scripts/run/summary.sh" "$list=$results" > "$results/summary" ||
+		{ cat "$results/summary" >&2; return 1; }
+	tail -n 1 "$results/summary"
+}
+
+qemu=$("$TOP/scripts/make/qemu.sh" aarch64)
+mkdir -p "$LOGS"
+status=0 before=''
+while read -r commit; do
+	git -C "$tree" checkout -q --detach "$commit"
+	# Left over from the last commit tested, which may be a later one.
+	rm -rf "$tree/out-arm64/selftests"
+	mapfile -t files < <(git -C "$tree" diff --name-only HEAD^ HEAD)
+	# The cover of a topic.
+	[ ${#files[@]} != 0 ] || continue
+	archs=() verdict=ok log=$LOGS/bisect.log
+	for file in "${files[@]}"; do
+		# shellcheck disable=SC2207 # words are wanted
+		archs+=($(archs_of "$file"))
+	done
+	if [ ${#archs[@]} -gt 0 ]; then
+		mapfile -t archs < <(printf '%s\n' "${archs[@]}" | sort -u)
+		TREE=$tree "$TOP/scripts/verify/archs.sh" "${archs[@]}" > "$log" 2>&1 ||
+			{ verdict='FAILED to compile'; cat "$log" >&2; }
+	fi
+	if printf '%s\n' "${files[@]}" | grep -E '^tools/(perf|lib|include)/' > /dev/null; then
+		"$TOP/scripts/make/perf.sh" arm64 "$tree" > "$log" 2>&1 ||
+			{ verdict='FAILED to build perf'; tail -n 20 "$log" >&2; }
+	fi
+	tests=$(boot 2> "$log") || { verdict='FAILED to boot or to pass'; tail -n 30 "$log" >&2; }
+	before=$(fingerprint) || before=
+	[ "$verdict" = ok ] || { status=1; before=; }
+	printf '%-8s %-60.60s [%s] %s\n' "$verdict" \
+		"$(git -C "$tree" log -1 --format=%s)" "${archs[*]}" "$tests"
+done < <(git -C "$LINUX" rev-list --reverse "$range")
+exit $status

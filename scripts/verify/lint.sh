@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: lint.sh
+#
+# Lint what this repository has as plain files, in seconds and without a tree of
+# the series: shellcheck, codespell, and of the kernel checkpatch and kernel-doc,
+# and that the selftests compile against headers as they are installed. Types of
+# checkpatch that do not apply to a file are in lint.exceptions. KTAP.
+. "$(dirname "$0")/../common.sh"
+. "$TOP/scripts/packages.sh"
+
+need shellcheck codespell git perl python3 gcc libc6-dev=/usr/include/stdio.h make
+cd "$TOP"
+mapfile -t files < <(git ls-files -co --exclude-standard)
+mapfile -t plain < <(printf '%s\n' "${files[@]}" | grep -E '^(kernel|tools|selftests|Documentation)/')
+
+# Only these files of the base are needed.
+read -r repository commit < <("$TOP/scripts/series/base.sh" linux)
+[ -n "$commit" ] || die 'no base, which has checkpatch.pl'
+tree=$BUILD/lint/$commit
+if [ ! -d "$tree" ]; then
+	rm -rf "$BUILD/lint" && mkdir -p "$tree.tmp"
+	git --git-dir="$repository" archive "$commit" scripts/checkpatch.pl scripts/spelling.txt \
+		scripts/const_structs.checkpatch tools/docs tools/lib/python \
+		include/uapi/linux/perf_event.h tools/testing/selftests/{lib.mk,Makefile} \
+		tools/testing/selftests/{kselftest_harness,kselftest}.h \
+		tools/testing/selftests/kselftest tools/testing/selftests/perf_events \
+		tools/include tools/build tools/scripts scripts/subarch.include |
+		tar -x -C "$tree.tmp"
+	mv "$tree.tmp" "$tree"
+fi
+
+shell_scripts()
+{
+	local scripts
+	mapfile -t scripts < <(printf '%s\n' "${files[@]}" |
+		grep -E '(\.(sh|conf)|^machines/init|^\.ci/run|/base\.pin)$' | grep -v '^tools/')
+	shellcheck "${scripts[@]}"
+}
+
+# perf's own way to call it.
+perf_shell_scripts()
+{
+	local scripts
+	mapfile -t scripts < <(printf '%s\n' "${plain[@]}" | grep '^tools/.*\.sh$')
+	(cd tools/perf/tests/shell && shellcheck --norc -s bash -a -S warning -e SC1091,SC2154 \
+		"${scripts[@]#tools/perf/tests/shell/}")
+}
+
+spelling()
+{
+	local texts
+	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -vE '^patches/|^machines/configs/|\.pin$')
+	codespell --ignore-words-list "$(grep -v '^#' scripts/verify/codespell.words | paste -sd ,)" "${texts[@]}"
+}
+
+checkpatch()
+{
+	local file type pattern ignore said='' status=0
+	for file in "${plain[@]}"; do
+		case $file in
+		*.[ch]|*/Makefile|*.rst|*.sh) ;;
+		*) continue ;;
+		esac
+		ignore=FILE_PATH_CHANGES
+		while read -r type pattern _; do
+			# shellcheck disable=SC2254 # a pattern is wanted
+			case $file in $pattern) ignore+=,$type ;; esac
+		done < <(grep -E '^[A-Z]' scripts/verify/lint.exceptions)
+		said=$(perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
+			--ignore "$ignore" -f "$file") || true
+		[ -z "$said" ] || { echo "$said"; status=1; }
+	done
+	return "$status"
+}
+
+kernel_doc()
+{
+	local sources
+	mapfile -t sources < <(printf '%s\n' "${plain[@]}" | grep -E '^kernel/.*\.[ch]$')
+	[ ${#sources[@]} = 0 ] || /usr/bin/python3 "$tree/tools/docs/kernel-doc" -none -Wall -Werror "${sources[@]}"
+}
+
+# English that native speakers do not write: comments that begin without a subject or a verb,
+# "stops to" for "stops doing", and actors without a name. The scripts of series/ and ship/ are
+# not there yet.
+english()
+{
+	local texts status=0
+	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -E '^(scripts|tests|machines)/' |
+		grep -vE '^scripts/(series|ship|tests)/|\.(config|table|pin)$|lint\.sh$')
+	! grep -nE '^[[:space:]]*(#|/\*|//) (Of|Those|None|Nor|Half|As|The same)\>' "${texts[@]}" ||
+		status=1
+	! grep -nE '\<(stops? to|go(es)? on|begins? anew)\>' "${texts[@]}" || status=1
+	! grep -niE '\<(nobody|somebody|whoever)\>([^:]|$)' "${texts[@]}" || status=1
+	return "$status"
+}
+
+# The header as the patches make it, and the directory as they leave it.
+selftests()
+{
+	local work=$BUILD/lint/selftests patch headers
+	rm -rf "$work"
+	mkdir -p "$work/include"
+	cp -r "$tree/tools" "$work/tools"
+	cp selftests/perf_events/* "$work/tools/testing/selftests/perf_events/"
+	mkdir -p "$work/header/include/uapi/linux"
+	cp "$tree/include/uapi/linux/perf_event.h" "$work/header/include/uapi/linux/"
+	for patch in patches/[0-9]*.patch; do
+		grep -q '^+++ b/include/uapi/linux/perf_event.h' "$patch" || continue
+		(cd "$work/header" && GIT_CEILING_DIRECTORIES=$work \
+			git apply --include=include/uapi/linux/perf_event.h "$TOP/$patch") || return
+	done
+	headers=$work/header/include/uapi
+	make -s -C "$work/tools/testing/selftests/perf_events" CLANG=false OUTPUT="$work" \
+		KHDR_INCLUDES="-isystem $headers -fsyntax-only -Werror"
+}
+
+nr=0 failed=0
+check()				# NAME FUNCTION
+{
+	local said status=0
+	said=$(set +e; "$2" 2>&1) || status=$?
+	[ -z "$said" ] || echo "# ${said//$'\n'/$'\n# '}"
+	if [ $status = 0 ]; then
+		echo "ok $((++nr)) $1"
+	else
+		echo "not ok $((++nr)) $1"
+		failed=1
+	fi
+}
+
+echo 'TAP version 13'
+echo '1..7'
+check shellcheck shell_scripts
+check "shellcheck of perf's tests" perf_shell_scripts
+check codespell spelling
+check english english
+check checkpatch checkpatch
+check kernel-doc kernel_doc
+check 'selftests compile' selftests
+exit $failed

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: verify.sh WHAT
+#
+# Prove what takes too long for "make test":
+#
+#   archs      perf core and the PMU drivers compile for all architectures, W=1 and sparse,
+#              or with ARCHS="NAME ..." for these, see scripts/verify/archs.table
+#   bisect     each commit compiles without new warnings, boots and passes the tests that
+#              exist by then
+#   deb        the packages of "make deb" install on a disk with Debian 12 in QEMU, boot,
+#              record, and can be removed: build/results/deb has what it says;
+#              PACKAGES=DIRECTORY tests these
+#   fuzz       OPERATIONS= (5000000) random operations with SEED= do no harm to the kernels
+#              of MACHINES= (arm64-debug: KASAN and lockdep); with PLAIN=1 without
+#              alternating periods
+#   newest     how many patches apply to the newest kernel in Debian's archive
+#   qemu       our QEMU: its series, and its own test
+#   robots     what the kernel's robots and maintainers run on a series, a line for each:
+#              ROBOTS="NAME ..." these of scripts/verify/robots.table
+. "$(dirname "$0")/../common.sh"
+
+check_what "$@"
+here=$TOP/scripts/verify
+read -ra machines <<< "${MACHINES:-}"
+read -ra archs <<< "${ARCHS:-}"
+read -ra robots <<< "${ROBOTS:-}"
+
+case $1 in
+archs)	"$here/archs.sh" "${archs[@]}" ;;
+deb)	"$TOP/scripts/ship/deb-test.sh" ${PACKAGES:+"$PACKAGES"} ;;
+fuzz)	"$here/fuzz.sh" "${machines[@]}" ;;
+qemu)	"$TOP/scripts/series/check.sh" qemu
+	"$here/qemu-test.sh" ;;
+robots)	"$here/robots.sh" "${robots[@]}" ;;
+*)	"$here/$1.sh" ;;
+esac

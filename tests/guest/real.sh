@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: real.sh PROGRAM truth PROFILE | PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS
+#
+# Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
+# "# NAME VALUE", and the report as JSON, compressed, in base64.
+#
+# truth: count its events, and let QEMU note what each address takes (PROFILE, see
+# pmu-profile in patches/qemu). This comes first, the others need its counts. They record
+# with about so many INTERRUPTS:
+#
+# old: windows of 300 cycles for the function where they begin and end; longer ones,
+# and slopes, where an interrupt adds much (REFILL=, the cycles)
+# events: a quarter of them each of cycles, instructions, and the misses of branches and
+# the cache, without windows
+# new: perf fnstat record
+# events-cpi, new-cpi: the same for CPI alone, with more samples of its events
+set -euo pipefail
+program=$1 mode=$2 nr=$3
+data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
+sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
+metrics=()
+case $mode in
+*-cpi)	metrics=(-M cpi) sampled=("${sampled[@]:0:2}") ;;
+esac
+
+case $program in
+bzip2)		command=(bzip2 -9 -k -c "$data/text350") ;;
+jsonbench)	command=(jsonbench "$data/t.json" 1) ;;
+lua)		command=(lua "$data/t.lua" 1) ;;
+minigzip)	command=(minigzip -6 -c "$data/text350") ;;
+sqlite3)	command=(sqlite3 :memory: ".read $data/t.sql") ;;
+tcc)		command=(tcc -nostdinc -c -o /dev/null "$data/sq.c") ;;
+zstd)		command=(zstd -q -9 -c "$data/text350") ;;
+# Jobs for two threads.
+zstd-mt)	command=(zstd -q -3 -T2 -B524288 -c "$data/sq.c") ;;
+*)		echo "no program $program"; exit 1 ;;
+esac
+command[0]=/real/bin/${command[0]}
+
+# Run perf record or the like, and print how long.
+timed()
+{
+	local begin=$EPOCHREALTIME
+
+	"$@" -- "${command[@]}" > /dev/null 2> /tmp/said || { cat /tmp/said; exit 1; }
+	echo "$begin $EPOCHREALTIME" | awk '{ printf "# seconds %.4f\n", $2 - $1 }'
+}
+
+if [ "$mode" = truth ]; then
+	event=$(printf 'r%02xfe' "$nr")
+	timed perf stat -x, -o "$counts" -e "${TRUTH_EVENT:-$event}:u,instructions:u" \
+		-e branch-misses:u,cache-misses:u,task-clock
+	awk -F, 'BEGIN { split("cycles,insns,bm,cm,ms", name) }
+		$1 ~ /^[0-9]/ { print "# " name[++n] " " $1 }' "$counts" | tee "$counts.sums"
+	exit
+fi
+
+# The period of an event that has NR samples.
+period()		# EVENT NR
+{
+	awk -v event="$1" -v nr="$2" '
+		$2 == event { p = int($3 / nr + 0.5); print (p > 1 ? p : 1) }' "$counts.sums"
+}
+
+rm -f "$recording"
+case $mode in
+old)
+	cycles=$(period cycles $((nr / 2)))
+	window=300 jitter=200
+	if [ "${REFILL:-0}" -gt 6 ]; then
+		window=$(((REFILL / 100 + 1) * 800))
+		[ "$window" -ge 1000 ] || window=1000
+		jitter=$window
+	fi
+	terms=period=$cycles,alt-period=$window
+	terms+=,period-jitter=$((cycles / 10)),alt-period-jitter=$jitter
+	timed perf record -o "$recording" \
+		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
+	report=(perf report --windows --sort sym --attribution same) ;;
+events*)
+	events=()
+	for event in "${sampled[@]}"; do
+		events+=(-e "${event#*:}/period=$(period "${event%:*}" $((nr / ${#sampled[@]})))/u")
+	done
+	timed perf record -o "$recording" "${events[@]}"
+	report=(perf report --sort sym) ;;
+new*)
+	# Two interrupts for so many cycles, one for so many instructions. Of the misses, and of
+	# the references to the cache that the default has as well, about one for so many cycles.
+	cycles=$(awk -v nr="$nr" -v misses="$((${#metrics[@]} ? 0 : 3))" '
+		{ count[$2] = $3 }
+		END { printf "%d", ((2 + misses) * count["cycles"] + count["insns"]) / nr }' "$counts.sums")
+	timed perf fnstat record -o "$recording" -c "$cycles" "${metrics[@]}"
+	sed 's/^/# said /' /tmp/said
+	report=(perf fnstat report "${metrics[@]}") ;;
+*)
+	echo "no mode $mode"; exit 1 ;;
+esac
+echo "# bytes $(stat -c %s "$recording")"
+perf report -i "$recording" --stats 2> /dev/null |
+	awk '/ (SAMPLE|LOST|THROTTLE) events:/ && !seen[$1]++ { print "# " tolower($1) " " $3 }'
+perf report -i "$recording" --header-only | sed -n 's/^# sample duration : *\([0-9.]*\) ms/# duration \1/p'
+"${report[@]}" -i "$recording" --no-demangle --json > /tmp/real.json 2> /tmp/said ||
+	{ cat /tmp/said; exit 1; }
+echo '# json'
+gzip -c /tmp/real.json | base64
