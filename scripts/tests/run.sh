@@ -42,6 +42,7 @@ for list in lists/*.tests; do
 done
 
 # What is printed in one line, with exit status 1.
+echo CONFIG_MODULES=y > "$out/config"
 refused()			# SENTENCE COMMAND...
 {
 	local sentence=$1
@@ -75,6 +76,9 @@ refused 'usage: topdown.sh' scripts/topdown.sh nope
 refused "no 'nope' in robots.table: " scripts/robots.sh nope
 refused "no program 'nope': bzip2" scripts/bench-real.sh nope
 refused "no machine 'nope'" env MACHINES=nope scripts/bench-real.sh lua
+refused 'no configuration /nope: set CONFIG=FILE' env CONFIG=/nope scripts/deb.sh
+refused 'README.md is no configuration' env CONFIG=README.md scripts/deb.sh
+refused 'no list of modules /nope' env CONFIG="$out/config" LSMOD=/nope scripts/deb.sh
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
