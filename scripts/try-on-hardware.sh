@@ -79,8 +79,8 @@ opens() { "$perf" record -q -o "$work/data" -e "$1" true > "$work/said" 2>&1; }
 
 opens page-faults:u || fail "no events for this user: be root, or lower perf_event_paranoid"
 # Perf record would take a clock instead.
-"$perf" stat -x, -o "$work/stat" -e "$(event cycles):u" true > /dev/null 2>&1
-grep -q '^[0-9]' "$work/stat" || fail "CPU $cpu has no PMU that counts cycles: nothing to try"
+"$perf" stat -x, -o "$work/stat" -e "{$(event cycles)}:u" true > /dev/null 2>&1
+grep -qs '^[0-9]' "$work/stat" || fail "CPU $cpu has no PMU that counts cycles: nothing to try"
 opens page-faults/period=100,alt-period=10/u ||
 	fail "this kernel has no windows: boot one with the series"
 opens "$(event cycles period=$period,alt-period=1000)u" ||
@@ -142,13 +142,13 @@ windows()		# FUNCTION LENGTH MODIFIER
 	awk -v what="$(printf '%-8s %-2s %6d' "$1" "$3" "$2")" -v length_="$2" -v cpi="$cpi" \
 		-v expected=$((cycles / (period + $2))) -v last="$last" -v mode="$3" \
 		-v members="$members" -v means="$work/means" '
-		function quantile(part) { return late[int((n - 1) * part) + 1] }
-		function sort(i, j, t) {
-			for (i = 2; i <= n; i++) {
-				t = late[i]
-				for (j = i - 1; j >= 1 && late[j] > t; j--)
-					late[j + 1] = late[j]
-				late[j + 1] = t
+		function quantile(part) { return late[place[int((n - 1) * part) + 1]] }
+		# Set place to where the values are in order.
+		function sort(value, i, j) {
+			for (i = 1; i <= n; i++) {
+				for (j = i - 1; j >= 1 && value[place[j]] > value[i]; j--)
+					place[j + 1] = place[j]
+				place[j + 1] = i
 			}
 		}
 		BEGIN		{ nr = split(members, member, " ") }
@@ -158,11 +158,11 @@ windows()		# FUNCTION LENGTH MODIFIER
 			splits += split_
 			if (window) {
 				late[++n] = $2 - length_
-				cycles += $2
+				added[n] = $2
 			}
 		}
 		!window			{ next }
-		$3 ~ /instructions/	{ insns += $2 }
+		$3 ~ /instructions/	{ insns[n] = $2; added[n] -= $2 * cpi }
 		{
 			for (i = 1; i <= nr; i++)
 				sum[i] += $3 ~ member[i] ? $2 : 0
@@ -172,22 +172,30 @@ windows()		# FUNCTION LENGTH MODIFIER
 				print what "       0  silent"
 				exit
 			}
-			sort()
+			sort(late)
 			printf "%s %7d %6d%% %5d %6d %6d %6d %6d", what, n, \
 				expected ? 100 * n / expected : 0, splits, late[1], quantile(.5), \
 				quantile(.9), late[n]
-			# The cycles and instructions by which these are longer than the last ones.
+			# The middle half: a few windows have something else in them.
+			sort(added)
+			for (i = int(n / 4) + 1; i <= n - int(n / 4); i++) {
+				half++
+				cycles += late[place[i]] + length_
+				retired += insns[place[i]]
+			}
+			cycles /= half
+			retired /= half
+			printf mode == "u" ? " %7.1f" : "       -", cycles - retired * cpi
+			# By how much they are longer than the last ones.
 			split(last, before, " ")
-			more = insns / n - before[2]
-			printf mode == "u" ? " %7.1f" : "       -", (cycles - insns * cpi) / n
-			if (last && more > 0 && cpi)
-				printf " %6.2f", (cycles / n - before[1]) / more / cpi
+			if (last && retired > before[2] && cpi)
+				printf " %6.2f", (cycles - before[1]) / (retired - before[2]) / cpi
 			else
 				printf "      -"
 			for (i = 1; i <= nr; i++)
 				printf " %6.2f", sum[i] / n
 			print ""
-			print cycles / n, insns / n > means
+			print cycles, retired > means
 		}'
 }
 
@@ -197,7 +205,7 @@ lengths()
 
 	part 'windows of functions that are known' \
 		'late: cycles of a window, less its length, of the first, median, 90 % and last.' \
-		'added: cycles, less those that so many instructions take in an ordinary run.' \
+		'added: cycles, less those that its instructions take in an ordinary run (middle half).' \
 		'rest: CPI of what a window has more than the line above, over the ordinary one.' \
 		"The rest of a line: how many$members a window has (these functions: none)." \
 		'Decides, in perf fnstat record:' \
@@ -213,6 +221,7 @@ lengths()
 			'function in length windows   there split   late median    90%   last   added   rest'
 		last=''
 		for length in 20 60 200 600; do
+			: > "$work/means"
 			windows $function $length u
 			last=$(cat "$work/means")
 		done
