@@ -86,5 +86,16 @@ for tool in bash dirname sed mkdir cat head nproc; do
 done
 refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/lint.sh
 
+
+# What the README says to type, of what the test machines cannot: machines/guest/typed.sh.
+while read -r target; do
+	grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" "$TOP/Makefile" || echo "no target '$target'"
+done < <(sed -nE 's/^    make ([a-z-]+).*/\1/p' "$TOP/README.md" | sort -u) > "$out/difference"
+while read -r file _; do
+	[ -x "$TOP/$file" ] || echo "no '$file'"
+done < <(sed -n 's/^    \(scripts\/[a-z/-]*\.sh\)/\1/p' "$TOP/README.md") >> "$out/difference"
+[ ! -s "$out/difference" ]
+result $? "the README's targets and scripts are there"
+
 echo "1..$nr"
 exit $failed
