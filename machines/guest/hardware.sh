@@ -61,7 +61,10 @@ awk -v added="$added" '
 	}
 	END { exit rows != (added < 20 ? 4 : 3) || good != rows || rest != rows - 1 }' "$out"
 result $? "windows have their length, and an interrupt adds $added cycles"
-awk '$1 ~ /^branch-misses:uP/ { good = $2 >= 20 && $4 >= 80 } END { exit !good }' "$out"
+# QEMU's Arm counts none.
+awk -v arch="$(uname -m)" '
+	$1 ~ /^branch-misses:uP/ { found = 1; good = arch == "x86_64" ? $2 >= 20 && $4 >= 80 : !$2 }
+	END { exit !found || !good }' "$out"
 result $? 'samples are where the misses are'
 
 # It is interrupted after the kernel lowered the rate.
