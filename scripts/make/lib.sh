@@ -40,6 +40,25 @@ check_config()			# WANTED CONFIG WHAT-FOR
 	done < <(grep '^CONFIG_' "$1")
 }
 
+# Set config to the configuration of the packages, CONFIG or that of the running kernel, and
+# check LSMOD.
+choose_config()
+{
+	config=${CONFIG:-/boot/config-$(uname -r)}
+	[ -n "${CONFIG:-}" ] || [ -r "$config" ] || config=/proc/config.gz
+	[[ -f $config && -r $config ]] ||
+		die "no configuration ${CONFIG:-/boot/config-$(uname -r), nor $config}: set CONFIG=FILE"
+	zgrep -q '^CONFIG_MODULES=y' "$config" ||
+		die "$config is no configuration of a kernel with modules"
+	if [ -n "${LSMOD:-}" ]; then
+		[ -r "$LSMOD" ] || die "no list of modules $LSMOD"
+		LSMOD=$(realpath "$LSMOD")
+		export LSMOD
+	else
+		unset LSMOD
+	fi
+}
+
 # Print a hash of the files of the git work tree TREE, those that are not
 # committed as well, without the top-level directories and the ones below tools/
 # that match the regular expression EXCLUDE.

@@ -49,6 +49,10 @@ if grep -qE '/libperf(\.sh|/)' "$list"; then
 	libperf=$("$TOP/scripts/make/libperf.sh" "$arch")
 	files+=("$libperf=libperf")
 fi
+if grep -q '/guest/typed\.sh' "$list"; then
+	files+=("$TOP/README.md=typed/README.md"
+		"$LINUX/tools/perf/Documentation/perf-fnstat.txt=typed/perf-fnstat.txt")
+fi
 if grep -q '/guest/real\.sh' "$list"; then
 	real=$("$TOP/scripts/make/real.sh")
 	files+=("$real=real")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: mail.sh TOPIC
 #
+# TOPIC is one of the series, or man-pages or syzkaller, whose patches are for other trees.
+#
 # Write build/mail/TOPIC, which "git send-email --no-thread" takes as it is:
 # the cover letter and the patches of TOPIC, numbered, threaded, with recipients.
 # SIGNOFF='Name <mail>' is who sends: the author, who signs off. If KERNEL_TREE is
@@ -13,26 +15,17 @@
 # is not mailed.
 . "$(dirname "$0")/lib.sh"
 use_series linux
-cover=$(find_topic "${1:-}")
-name=$1 dir=$BUILD/mail/$1
+name=${1:-} dir=$BUILD/mail/$name
+other=$patches/$name
+if [ -z "$name" ] || [ ! -e "$other/README" ]; then
+	other='' cover=$(find_topic "$name")
+fi
 
 [[ ${SIGNOFF:-} =~ ^[^\<\>]+\ \<[^\<\>\ ]+@[^\<\>\ ]+\>$ ]] ||
 	die "SIGNOFF='Name <mail>' is needed: a patch is signed by the person who sends" \
 		"it (Documentation/process/submitting-patches.rst), and nobody has signed these"
 person=${SIGNOFF% <*} address=${SIGNOFF##*<}
 address=${address%>}
-
-base=()
-if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
-	base=(--base=base)
-	say "base-commit is $tag of $KERNEL_TREE"
-else
-	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
-fi
-
-tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
-cd "$tree"
-start=topic-$name
 
 # Print COMMIT on PARENT, by the person who sends it.
 export GIT_AUTHOR_NAME=$person GIT_AUTHOR_EMAIL=$address
@@ -50,6 +43,57 @@ recipients()			# to|cc < ADDRESSES
 {
 	sed -n "s/^./--$1=&/p"
 }
+
+finish()
+{
+	say "$(find "$dir" -type f | wc -l) mails"
+	# The mails are threaded already, those of one driver by themselves.
+	echo "git send-email --no-thread $dir"
+	exit
+}
+
+# Their tree is not here: commits without changes have the messages, and the changes are
+# those in the files.
+if [ -n "$other" ]; then
+	repository=$(mktemp -d)
+	trap 'rm -rf "$repository"' EXIT
+	git init -q "$repository"
+	cd "$repository"
+	git commit -q --allow-empty -m base
+	start=$(git rev-parse HEAD)
+	files=("$other"/*.patch)
+	for file in "${files[@]}"; do
+		git mailinfo -k message /dev/null < "$file" > header
+		{
+			sed -n 's/^Subject: \(\[PATCH\] \)\?//p' header
+			echo
+			cat message
+		} | git commit -q --allow-empty -F -
+		git reset -q "$(sign HEAD HEAD^)"
+	done
+	rm -rf "$dir"
+	mapfile -t to < <(cover_header "$other/README" To | recipients to)
+	mapfile -t cc < <(cover_header "$other/README" Cc | recipients cc)
+	mapfile -t mails < <(git format-patch --always --numbered --thread --no-signature \
+		"${to[@]}" "${cc[@]}" --output-directory="$dir" "$start")
+	[ ${#mails[@]} = ${#files[@]} ] || die "${#mails[@]} mails of ${#files[@]} patches"
+	for nr in "${!mails[@]}"; do
+		sed -n '/^---$/,$p' "${files[nr]}" >> "${mails[nr]}"
+	done
+	finish
+fi
+
+base=()
+if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
+	base=(--base=base)
+	say "base-commit is $tag of $KERNEL_TREE"
+else
+	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
+fi
+
+tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
+cd "$tree"
+start=topic-$name
 
 rm -rf "$dir"
 mapfile -t commits < <(git rev-list --reverse "$start..HEAD")
@@ -105,6 +149,4 @@ To be applied on top of the series${required}}"
 		"${to[@]}" "${cc[@]}" "${base[@]}" \
 		--output-directory="$dir" "$start..mail-$name"
 fi
-say "$(find "$dir" -type f | wc -l) mails"
-# The mails are threaded already, those of one driver by themselves.
-echo "git send-email --no-thread $dir"
+finish

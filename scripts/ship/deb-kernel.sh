@@ -14,21 +14,11 @@
 
 [ $# = 1 ] || usage
 dir=$1
+choose_config
 need bc bison ccache cpio debhelper=dh dpkg-dev=dpkg-buildpackage flex gcc kmod \
 	libc6-dev=/usr/include/stdio.h libdw-dev=/usr/include/dwarf.h \
 	libelf-dev=/usr/include/gelf.h libssl-dev=/usr/include/openssl/ssl.h lz4 make perl \
 	python3 rsync xz-utils=xz zstd
-
-config=${CONFIG:-/boot/config-$(uname -r)}
-[ -n "${CONFIG:-}" ] || [ -r "$config" ] || config=/proc/config.gz
-[ -r "$config" ] || die "no configuration $config: set CONFIG=FILE"
-if [ -n "${LSMOD:-}" ]; then
-	[ -r "$LSMOD" ] || die "no list of modules $LSMOD"
-	LSMOD=$(realpath "$LSMOD")
-	export LSMOD
-else
-	unset LSMOD
-fi
 
 # The packages are written to the directory above that of the objects.
 packages=$LINUX/out-deb

@@ -32,6 +32,9 @@ packages=("$dir"/*.deb)
 
 rm -rf "$results"
 mkdir -p "$results"
+# To be removed as the README says.
+sed -n "s/^ *sudo \(apt purge\) \(.*\) && sudo reboot\$/\1 -q -y \2/p" "$TOP/README.md" > "$results/purge"
+[ "$(wc -l < "$results/purge")" = 1 ] || die 'README.md does not say how to remove the packages'
 trap 'rm -f "$disk"' EXIT
 cp --sparse=always --reflink=auto "$debian/disk.img" "$disk"
 
@@ -57,5 +60,5 @@ echo '1..3'
 boot install "apt installs the packages on Debian's kernel, where perf has plain periods" \
 	"$guest/lib.sh" "$guest/program.py" "${packages[@]}"
 boot record 'the boot loader starts the new kernel, perf has windows, apt removes both' \
-	"$guest/lib.sh" "$guest/program.py"
+	"$guest/lib.sh" "$guest/program.py" "$results/purge"
 boot back "Debian's kernel is back, and nothing is left" "$guest/lib.sh"

@@ -4,19 +4,26 @@
 #
 # Build Debian packages of the kernel and of perf in DIRECTORY (default: build/deb), and
 # say how to install them, and how to go back.
-. "$(dirname "$0")/../common.sh"
+. "$(dirname "$0")/../make/lib.sh"
 
 [ $# -le 1 ] || usage
 dir=${1:-$BUILD/deb}
+# Before anything is built, or installed for that: it takes hours.
+choose_config
+! zgrep -q '^CONFIG_DEBUG_INFO_BTF=y' "$config" ||
+	warn 'the kernel will have no BTF: bpftrace and others that need it fail until you go back'
+for file in /sys/firmware/efi/efivars/SecureBoot-*; do
+	[ ! -e "$file" ] || [ "$(tail -c 1 "$file" | od -An -tu1)" -eq 0 ] ||
+		warn 'Secure Boot is on, and refuses the kernel unless you sign it (sbsign, mokutil)'
+done
 "$TOP/scripts/series/import.sh" linux
 "$TOP/scripts/ship/deb-perf.sh" "$dir"
 kernel=$("$TOP/scripts/ship/deb-kernel.sh" "$dir")
 echo "$kernel"
-image=$(dpkg-deb -f "$(grep /linux-image- <<< "$kernel")" Package)
 cat <<END
 
 Install them, beside the distribution's:   sudo apt install $dir/*.deb
 Reboot, and:                               perf-windows fnstat record -- PROGRAM
 Go back, with one of:                      'Advanced options' in the menu of the boot loader
-                                           sudo apt purge $image linux-perf-windows
+                                           sudo apt purge 'linux-*-windows'
 END

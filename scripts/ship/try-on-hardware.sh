@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: try-on-hardware.sh [SELFTESTS [PERF]]
 #
-# Try windows on this machine, and write what came of it to one file, to be mailed. To be
-# run as root, on a kernel with the series and an otherwise idle machine; it takes about
-# ten minutes. It needs bash, awk, and
+# Measure on this machine what "perf fnstat record" decides by, run the selftests, and write
+# it to one file, to be mailed to linux-perf-users@vger.kernel.org as a reply to the series.
+# On a kernel with the series and an otherwise idle machine; some minutes. It needs bash,
+# awk, and
 #
 #   SELFTESTS	the directory with the programs of tools/testing/selftests/perf_events
 #		(default: perf_events here, or that of a kernel tree)
 #   PERF	perf of the same tree (default: the one in PATH)
 #
-# CPU=N runs on another CPU than 0, TESTS="NAME ..." these selftests only, and CALLS=N
-# makes the recordings longer or shorter.
+# It does not need root, but without, selftests skip what they must not do, and limits that
+# the kernel lowers stay so. CPU=N runs on another CPU than 0, TESTS="NAME ..." these
+# selftests only, and CALLS=N makes the recordings longer or shorter.
 set -uo pipefail
 
 tests=${TESTS-alt_period_abi sample_period alt_period alt_period_ctl alt_period_task
@@ -19,26 +21,51 @@ tests=${TESTS-alt_period_abi sample_period alt_period alt_period_ctl alt_period_
 	topdown}
 dir=${1:-perf_events} perf=${2:-perf} cpu=${CPU:-0} calls=${CALLS:-100000}
 [ -x "$dir/sample_cost" ] || dir=tools/testing/selftests/perf_events
-work=$(mktemp -d) out=$PWD/windows-$(uname -m)-$(date +%Y%m%d-%H%M%S).txt
-trap 'rm -rf "$work"' EXIT
-export PAGER=cat
+name=windows-$(uname -m)-$(date +%Y%m%d-%H%M%S).txt
+sysctl=/proc/sys/kernel period=199700
+export PAGER=cat LC_ALL=C
 
 fail() { echo "try-on-hardware.sh: $*" >&2; exit 1; }
-[ "$(id -u)" = 0 ] || fail 'not root'
-[ -x "$dir/sample_cost" ] || fail "no selftests in ${1:-perf_events}, see the usage"
-"$perf" test -w fnmix list > "$work/list" 2>&1 || fail "$perf is not the perf of the series"
+part() { printf '\n== %s\n' "$1"; echo "$1" >&2; shift; [ $# = 0 ] || printf '%s\n' "$@"; }
 
-part() { printf '\n== %s\n' "$*"; echo "$*" >&2; }
+# The kernel lowers the rate when interrupts take long, the selftests change both. A rate
+# can only be set while there is a limit of time.
+restore()
+{
+	[ "$(cat $sysctl/perf_event_max_sample_rate) $(cat $sysctl/perf_cpu_time_max_percent)" = \
+		"$rate $percent" ] && return
+	{
+		echo 25 > $sysctl/perf_cpu_time_max_percent
+		echo "$rate" > $sysctl/perf_event_max_sample_rate
+		echo "$percent" > $sysctl/perf_cpu_time_max_percent
+	} 2> /dev/null
+}
+
+[ -x "$dir/sample_cost" ] || fail "no selftests in ${1:-perf_events}, see the usage"
+work=$(mktemp -d) || exit
+trap 'rm -rf "$work"' EXIT
+"$perf" test -w fnmix list > "$work/list" 2>&1 || fail "$perf is not the perf of the series"
+[ -e $sysctl/perf_event_max_sample_rate ] || fail 'this kernel has no perf events'
+read -r rate < $sysctl/perf_event_max_sample_rate
+read -r percent < $sysctl/perf_cpu_time_max_percent
+case $cpu in ''|*[!0-9]*) fail "CPU='$cpu' is no number" ;; esac
+[ "$calls" -gt 0 ] 2> /dev/null || fail "CALLS='$calls' is no number above 0"
+taskset -p -c "$cpu" $$ > /dev/null 2>&1 || fail "cannot run on CPU $cpu with taskset"
 
 # On a machine with several core PMUs, take the one of this CPU.
-pmu=''
+pmu='' others=''
 for file in /sys/bus/event_source/devices/*/cpus; do
 	[ -e "$file" ] || continue
+	device=${file%/cpus} device=${device##*/}
 	for range in $(tr , ' ' < "$file"); do
-		[ "$cpu" -lt "${range%-*}" ] || [ "$cpu" -gt "${range#*-}" ] ||
-			{ pmu=${file%/cpus} pmu=${pmu##*/}; }
+		if [ "$cpu" -ge "${range%-*}" ] && [ "$cpu" -le "${range#*-}" ]; then
+			pmu=$device others=${others/ $device=*}
+			break
+		fi
+		[[ $others == *" $device="* ]] || others+=" $device=${range%-*}"
 	done
 done
+
 event()			# NAME [TERMS]
 {
 	if [ -n "$pmu" ]; then
@@ -48,10 +75,40 @@ event()			# NAME [TERMS]
 	fi
 }
 
-record()		# TERMS CALLS FUNCTION: a recording of many calls of a function
+opens() { "$perf" record -q -o "$work/data" -e "$1" true > "$work/said" 2>&1; }
+
+opens page-faults:u || fail "no events for this user: be root, or lower perf_event_paranoid"
+# Perf record would take a clock instead.
+"$perf" stat -x, -o "$work/stat" -e "{$(event cycles)}:u" true > /dev/null 2>&1
+grep -qs '^[0-9]' "$work/stat" || fail "CPU $cpu has no PMU that counts cycles: nothing to try"
+opens page-faults/period=100,alt-period=10/u ||
+	fail "this kernel has no windows: boot one with the series"
+opens "$(event cycles period=$period,alt-period=1000)u" ||
+	fail "the driver of ${pmu:-the PMU} has no windows, see PERF_PMU_CAP_VARYING_PERIOD"
+trap 'restore; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# Counted with cycles and instructions, if there are so many counters.
+misses='' members=''
+for event in branch-misses cache-misses cache-references; do
+	opens "{$(event cycles period=$period),$(event instructions)$misses,$(event $event)}:uS" &&
+		misses+=,$(event $event) members+=" $event"
+done
+
+machine()
 {
-	"$perf" record -q -o "$work/data" -e "{$(event cycles "$1"),$(event instructions)}:uS" \
-		"$perf" test -w fnmix "$2" "$3" 8 2>&1
+	part 'machine'
+	uname -srvm
+	grep -m 1 -E '^(model name|Model)' /proc/cpuinfo
+	grep -E '^(vendor_id|cpu family|model|stepping|microcode|CPU (impl|part|var|rev).*|isa|cpu|uarch)\s*:' \
+		/proc/cpuinfo | sort | uniq -c
+	grep -m 1 -ho 'hypervisor' /proc/cpuinfo
+	"$perf" version
+	echo "CPU $cpu, PMU ${pmu:-cpu}"
+	[ -z "$others" ] || echo "not tried (PMU=CPU):$others: once more with that CPU="
+	head -v -n 1 /sys/bus/event_source/devices/*/cpus /sys/bus/event_source/devices/*/caps/* \
+		$sysctl/perf_* $sysctl/nmi_watchdog 2> /dev/null | grep -v '^$'
+	dmesg 2> /dev/null | grep -E 'Performance Events|PMU driver|(hw|core)perfevents' | tail -n 20
 }
 
 counts()		# CALLS FUNCTION: cycles and instructions
@@ -61,46 +118,148 @@ counts()		# CALLS FUNCTION: cycles and instructions
 	awk -F, '$1 ~ /^[0-9]/ { printf "%s ", $1 }' "$work/stat"
 }
 
-# What the windows of a recording counted: the event before its terms, the member after it.
-windows()		# LENGTH CYCLES-PER-INSTRUCTION
+ordinary()		# FUNCTION: set the cycles of a run, and those of an instruction
 {
+	local once twice
+
+	read -r -a once <<< "$(counts "$calls" "$1")"
+	read -r -a twice <<< "$(counts $((2 * calls)) "$1")"
+	cycles=$((twice[0] - once[0]))
+	cpi=$(awk -v c="$cycles" -v i="$((twice[1] - once[1]))" 'BEGIN { printf "%.4f", i ? c / i : 0 }')
+}
+
+# Record windows and print a line of what they counted. It says how many there are of those
+# that there should be. The event is printed before its terms, the members after it.
+windows()		# FUNCTION LENGTH MODIFIER
+{
+	if ! timeout --foreground 100 "$perf" record -q -o "$work/data" \
+		-e "{$(event cycles "period=$period,alt-period=$2"),$(event instructions)$misses}:$3S" \
+		"$perf" test -w fnmix "$calls" "$1" 8 > "$work/said" 2>&1; then
+		printf '%-8s %-2s %6d refused\n' "$1" "$3" "$2"
+		return
+	fi
 	"$perf" script -i "$work/data" -F misc,event,period 2> /dev/null |
-	awk -v length_="$1" -v cpi="$2" '
-		function middle(list, part) { return list[int((n - 1) * part) + 1] }
-		function sort(list,	i, j, t) {
-			for (i = 2; i <= n; i++) {
-				t = list[i]
-				for (j = i - 1; j >= 1 && list[j] > t; j--)
-					list[j + 1] = list[j]
-				list[j + 1] = t
+	awk -v what="$(printf '%-8s %-2s %6d' "$1" "$3" "$2")" -v length_="$2" -v cpi="$cpi" \
+		-v expected=$((cycles / (period + $2))) -v last="$last" -v mode="$3" \
+		-v members="$members" -v means="$work/means" '
+		function quantile(part) { return late[place[int((n - 1) * part) + 1]] }
+		# Set place to where the values are in order.
+		function sort(value, i, j) {
+			for (i = 1; i <= n; i++) {
+				for (j = i - 1; j >= 1 && value[place[j]] > value[i]; j--)
+					place[j + 1] = place[j]
+				place[j + 1] = i
 			}
 		}
-		$3 ~ /cycles/	{ window = $1 ~ /W/; split_ = $1 ~ /s/; cycles = $2; next }
-		!window		{ next }
-		split_		{ splits++; next }
-		n < 4000	{ late[++n] = cycles - length_; added[n] = cycles - $2 * cpi }
+		BEGIN		{ nr = split(members, member, " ") }
+		$3 ~ /cycles/	{
+			split_ = $1 ~ /s/
+			window = $1 ~ /W/ && !split_ && n < 4000
+			splits += split_
+			if (window) {
+				late[++n] = $2 - length_
+				added[n] = $2
+			}
+		}
+		!window			{ next }
+		$3 ~ /instructions/	{ insns[n] = $2; added[n] -= $2 * cpi }
+		{
+			for (i = 1; i <= nr; i++)
+				sum[i] += $3 ~ member[i] ? $2 : 0
+		}
 		END {
-			sort(late); sort(added)
-			printf "%6d %8d %6d %8d %8d %8d %8d %8.1f %8.1f %8.1f\n", length_, n,
-				splits, late[1], middle(late, .5), middle(late, .9), late[n],
-				middle(added, .1), middle(added, .5), middle(added, .9)
+			if (!n) {
+				print what "       0  silent"
+				exit
+			}
+			sort(late)
+			printf "%s %7d %6d%% %5d %6d %6d %6d %6d", what, n, \
+				expected ? 100 * n / expected : 0, splits, late[1], quantile(.5), \
+				quantile(.9), late[n]
+			# The middle half: a few windows have something else in them.
+			sort(added)
+			for (i = int(n / 4) + 1; i <= n - int(n / 4); i++) {
+				half++
+				cycles += late[place[i]] + length_
+				retired += insns[place[i]]
+			}
+			cycles /= half
+			retired /= half
+			printf mode == "u" ? " %7.1f" : "       -", cycles - retired * cpi
+			# By how much they are longer than the last ones.
+			split(last, before, " ")
+			if (last && retired > before[2] && cpi)
+				printf " %6.2f", (cycles - before[1]) / (retired - before[2]) / cpi
+			else
+				printf "      -"
+			for (i = 1; i <= nr; i++)
+				printf " %6.2f", sum[i] / n
+			print ""
+			print cycles, retired > means
 		}'
 }
 
-machine()
+lengths()
 {
-	part 'machine'
-	uname -srvm
-	grep -m 1 -E '^(model name|Model)' /proc/cpuinfo
-	grep -E '^(vendor_id|cpu family|model|stepping|microcode|CPU (impl|part|var|rev).*|isa|cpu|uarch)\s*:' \
-		/proc/cpuinfo | sort | uniq -c
-	grep -ho 'hypervisor' /proc/cpuinfo | head -n 1
-	cat /proc/cmdline
-	"$perf" version
-	"$dir/alt_period_abi" 2>&1 | grep -E ': (windows|refuses)$'
-	head -v -n 1 /sys/bus/event_source/devices/*/cpus /sys/bus/event_source/devices/*/caps/* \
-		/proc/sys/kernel/perf_* /proc/sys/kernel/nmi_watchdog 2> /dev/null | grep -v '^$'
-	dmesg | grep -iE 'pmu|perf event|performance' | tail -n 20
+	local function length mode last
+
+	part 'windows of functions that are known' \
+		'late: cycles of a window, less its length, of the first, median, 90 % and last.' \
+		'added: cycles, less those that its instructions take in an ordinary run (middle half).' \
+		'rest: CPI of what a window has more than the line above, over the ordinary one.' \
+		"The rest of a line: how many$members a window has (these functions: none)." \
+		'Decides, in perf fnstat record:' \
+		'- added: what is put on the 15 cycles of --window. It measures that itself, too:'
+	"$perf" fnstat -v record -o "$work/data" true 2>&1 | grep -o 'interrupts add.*'
+	printf '%s\n' '- rest is not 1 from 20 to 60: 15 cycles (WINDOW_LENGTH) are too few.' \
+		'- misses of a window, that is of the interrupt: whether they are only to be sampled.' \
+		'- shortest window that is there and not late: where it begins to look (MAX_WINDOW).' \
+		'- "uk" goes silent or late: that --kernel has no windows.'
+	for function in nops convert int_div; do
+		ordinary "$function"
+		printf '\n%s: %s cycles per instruction\n%s\n' "$function" "$cpi" \
+			'function in length windows   there split   late median    90%   last   added   rest'
+		last=''
+		for length in 20 60 200 600; do
+			: > "$work/means"
+			windows $function $length u
+			last=$(cat "$work/means")
+		done
+		[ $function = nops ] || continue
+		last=''
+		for mode in u uk; do
+			for length in 1 2 5 10 20 60 200; do
+				[ $mode$((length >= 20)) = u1 ] || windows nops $length $mode
+			done
+		done
+	done
+}
+
+skid()
+{
+	local line event function modifier
+
+	part 'skid of sampled events' \
+		'Samples in the function that has these misses, and at its most frequent address.' \
+		'Decides whether perf fnstat record asks for precise samples (P).'
+	for line in 'branch-misses mispredict' 'cache-misses cache_miss'; do
+		read -r event function <<< "$line"
+		for modifier in u uP; do
+			"$perf" record -q -o "$work/data" -e "$(event "$event" period=1009)$modifier" \
+				"$perf" test -w fnmix $((calls / 50)) > /dev/null 2>&1
+			"$perf" script -i "$work/data" -F ip,sym,symoff 2> /dev/null |
+			awk -v what="$event:$modifier" -v function_="fnmix_$function" '
+				{ all++ }
+				$2 ~ function_ { here++; n = ++at[$2]; if (n > most) most = n }
+				END {
+					printf "%-18s %6d samples", what, all
+					if (all)
+						printf ", %5.1f %% in %s, %5.1f %% at one address",
+							100 * here / all, function_, 100 * most / all
+					print ""
+				}'
+		done
+	done
 }
 
 selftests()
@@ -109,77 +268,27 @@ selftests()
 
 	for test in $tests; do
 		part "selftest $test"
-		timeout 900 "$dir/$test" 2>&1 | grep -vE '^# +(RUN|OK) '
+		timeout --foreground 900 "$dir/$test" 2>&1 | grep -vE '^# +(RUN|OK) '
 		echo "exit status ${PIPESTATUS[0]}"
+		restore
 	done
 }
 
-lengths()
 {
-	local function once twice cpi length
-
-	part 'windows of functions that are known'
-	echo 'late: cycles counted in a window, less its length. added: cycles of a window, less those'
-	echo 'that its instructions take in an ordinary run (what an interrupt adds).'
-	for function in nops convert int_div; do
-		read -r -a once <<< "$(counts "$calls" "$function")"
-		read -r -a twice <<< "$(counts $((2 * calls)) "$function")"
-		cpi=$(awk -v c="$((twice[0] - once[0]))" -v i="$((twice[1] - once[1]))" \
-			'BEGIN { printf "%.4f", i ? c / i : 0 }')
-		printf '%s: %s cycles per instruction, %s instructions per call (%s and the loop)\n' \
-			"$function" "$cpi" "$(((twice[1] - once[1]) / calls))" \
-			"$(awk -v f="$function" '$1 == f { print $2 }' "$work/list")"
-		echo 'length  windows  split late min   median      90%      max added 10%  median      90%'
-		for length in 100 300 1000 3000; do
-			record "period=199700,alt-period=$length" "$calls" "$function"
-			windows "$length" "$cpi"
-		done
-	done
-}
-
-throttling()
-{
-	local terms
-
-	part 'throttling'
-	for terms in period=300 period=1000 period=999700,alt-period=300 \
-			period=9700,alt-period=300,alt-count=99; do
-		record "$terms" "$calls" nops
-		"$perf" report -i "$work/data" --stats 2> /dev/null |
-		awk -v terms="$terms" '
-			/SAMPLE events/ && !samples	{ samples = $3 }
-			/ THROTTLE events/ && !throttled { throttled = $3 }
-			/LOST events/ && !lost		{ lost = $3 }
-			END { printf "%-40s %8d samples, throttled %6d, lost %6d\n", terms, samples,
-				throttled, lost }'
-	done
-}
-
-functions()
-{
+	machine
+	lengths
+	skid
+	part 'cost of a sample, a context switch, an event' \
+		'Decides the default of --count: two samples for each 1999700 cycles.'
+	"$dir/sample_cost" 2>&1
 	part 'functions, with the windows that perf chooses'
 	"$perf" fnstat record -o "$work/data" -- "$perf" test -w fnmix $((calls / 5)) 2>&1
 	"$perf" fnstat report -i "$work/data" 2> /dev/null | grep -v '^$'
-}
-
-costs()
-{
-	part 'cost of a sample, a context switch, an event'
-	"$dir/sample_cost" 2>&1
-}
-
-if command -v taskset > /dev/null; then
-	taskset -p -c "$cpu" $$ > /dev/null || fail "cannot run on CPU $cpu"
-fi
-{
-	machine
-	costs
-	lengths
-	throttling
-	functions
+	restore
 	selftests
 	part 'what the kernel said'
-	dmesg | grep -iE 'perf: interrupt took|WARNING|BUG|NMI|RIP:|Call [Tt]race' | tail -n 40
+	dmesg 2> /dev/null | grep -E 'perf: interrupt took|WARNING|BUG|NMI|RIP:|Call [Tt]race' | tail -n 40
 	part 'end'
-} > "$out" 2> >(grep -v '^$' >&2)
-echo "$out"
+} > "$work/out"
+cp "$work/out" "$name" || exit
+echo "$PWD/$name: please mail it to linux-perf-users@vger.kernel.org, as a reply to the series"

@@ -68,6 +68,7 @@ for case in cases/list-*.case; do
 done
 
 # What is printed in one line, with exit status 1.
+echo CONFIG_MODULES=y > "$out/config"
 refused()			# SENTENCE COMMAND...
 {
 	local sentence=$1
@@ -106,12 +107,26 @@ for script in bench/bench make/clean verify/verify; do
 	refused "no WHAT=''" "scripts/$script.sh"
 done
 refused "no machine 'nope'" scripts/run/demo.sh host nope
+refused 'no configuration /nope: set CONFIG=FILE' env CONFIG=/nope scripts/ship/deb.sh
+refused 'README.md is no configuration' env CONFIG=README.md scripts/ship/deb.sh
+refused 'no list of modules /nope' env CONFIG="$out/config" LSMOD=/nope scripts/ship/deb.sh
 # On a machine without apt: one sentence, which names what is missing.
 mkdir "$out/bin"
 for tool in bash dirname sed mkdir cat head nproc; do
 	ln -s "$(command -v $tool)" "$out/bin/$tool"
 done
 refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
+
+
+# What the README says to type, of what the test machines cannot: tests/guest/typed.sh.
+while read -r target; do
+	grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" "$TOP/Makefile" || echo "no target '$target'"
+done < <(sed -nE 's/^    make ([a-z-]+).*/\1/p' "$TOP/README.md" | sort -u) > "$out/difference"
+while read -r file _; do
+	[ -x "$TOP/$file" ] || echo "no '$file'"
+done < <(sed -n 's/^    \(scripts\/[a-z/-]*\.sh\)/\1/p' "$TOP/README.md") >> "$out/difference"
+[ ! -s "$out/difference" ]
+result $? "the README's targets and scripts are there"
 
 echo "1..$nr"
 exit $failed

@@ -28,6 +28,11 @@ for name in "${suites[@]}"; do
 	done < <("${apt[@]}" apt-cache madison "${packages[@]}" | awk -F' *[|] *' '{ sub(/^ */, ""); print $1, $2 }')
 done
 [ -n "$newest" ] || die "no kernel source in ${suites[*]}"
+base=$(. "$patches/base.pin" && echo "$BASE_VERSION")
+if ! dpkg --compare-versions "$newest" gt "$base"; then
+	echo "nothing is newer than the base, $base: the newest is $package $newest of $suite"
+	exit
+fi
 
 BASE_PIN=$BUILD/newest.pin
 mkdir -p "$BUILD"

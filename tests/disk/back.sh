@@ -4,7 +4,6 @@
 uname -r
 uname -r | no grep -e '-windows'
 ls /boot /lib/modules
-no ls -d /boot/*-windows* /lib/modules/*-windows* /usr/src/*-windows* /usr/*/*perf-windows
+state | diff /root/before -
 no grep -e '-windows' /boot/grub/grub.cfg
-no dpkg-query -W 'linux-*-windows'
 dpkg --audit

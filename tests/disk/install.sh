@@ -4,6 +4,8 @@
 . ./lib.sh
 uname -r
 uname -r | no grep -e '-windows'
+# Each boot begins with an empty directory.
+state > /root/before
 apt-get install -q -y ./*.deb
 ls /boot
 grep -o "menuentry 'Debian[^']*'" /boot/grub/grub.cfg

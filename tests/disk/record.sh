@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # On the kernel of the package, which the boot loader starts: perf records with windows.
-# Then remove both packages.
+# Then remove the packages.
 . ./lib.sh
 uname -r
 uname -r | grep -e '-windows$'
@@ -13,4 +13,4 @@ head -n 40 report.log
 # There are some, and functions have metrics of them: on this machine CPI is 1.
 grep -E '^# Windows: [1-9][0-9]* of ' report.log
 grep -E '% +1\.00\?? .* [1-9][0-9]+ +[0-9.]+ +\[\.\] _PyUnicode_JoinArray' report.log
-apt-get purge -q -y 'linux-*-windows'
+. ./purge

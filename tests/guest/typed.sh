@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: typed.sh /DOCUMENT...
+#
+# Type what each block of commands in the documents says, one after the other in one
+# directory, and compare the functions of a table behind it: the first two columns are about
+# what they are in the document. (A value without a mark can be wrong by a fifth, in both.)
+# What is not typed is in the table here with the reason, and nothing else is. KTAP.
+. "$(dirname "$0")/ktap.sh"
+
+# The kind, a pattern of the first line of a block or of a line, the reason.
+table="
+block|# Windows: *|what make demo prints
+block|interrupts: *|what make bench prints
+block|interrupts   windows *|the same
+block|throttling *|what make headline prints
+block|0100 *|the topics
+block|patches/ *|the directories
+block|-e '{cycles/period=*...}:uS'|an option, and cut
+line|make *|builds or boots, where this repository is
+line|scripts/series/topic.sh *|makes a kernel tree
+line|git am *|needs a kernel tree
+line|cd build/linux *|needs a kernel tree
+line|sudo apt *|installs packages: make deb-test does
+line|scripts/try-on-hardware.sh *|the test 'hardware' does
+line|#*|a comment"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/here"
+# The programs of users.
+for name in app PROGRAM; do
+	printf '#!/bin/sh\nexec perf test -w fnmix 500\n' > "$work/bin/$name"
+done
+printf '#!/bin/sh\nexec perf "$@"\n' > "$work/bin/perf-windows"
+chmod +x "$work"/bin/*
+export PATH=$work/bin:$PATH PAGER=cat
+cd "$work/here" || exit
+
+# Print the blocks of a document, without its indentation, each behind a line "= NUMBER".
+blocks()		# DOCUMENT
+{
+	awk '
+		FILENAME ~ /\.md$/	{ on = /^    / }
+		FILENAME !~ /\.md$/ && /^\.\.\.\.$/ { fence = !fence; on = 0; next }
+		FILENAME !~ /\.md$/	{ on = fence || (/^  [^ ]/ && (on || last == "")) }
+		on && !was		{ print "= " FNR }
+		on			{ sub(/^ +/, ""); if ($0 != "" || fence) print }
+					{ was = on; last = $0 }' "$1"
+}
+
+# Set reason to what the table has of a line.
+listed()		# KIND LINE
+{
+	local kind pattern
+
+	while IFS='|' read -r kind pattern reason; do
+		# shellcheck disable=SC2053 # It is a pattern.
+		[[ $kind == "$1" && $2 == $pattern ]] || continue
+		echo "$kind|$pattern|" >> "$work/used"
+		return
+	done <<< "$table"
+	return 1
+}
+
+# Functions of the table in a block whose values are not those that were printed.
+differences()		# BLOCK OUTPUT
+{
+	awk '
+		!/\[\.\] /	{ next }
+		FNR == NR	{ share[$NF] = $1; value[$NF] = $2; next }
+		{ seen[$NF] = $1; seen_value[$NF] = $2 }
+		END {
+			for (name in share) {
+				off = seen[name] - share[name]
+				ratio = value[name] + 0 ? seen_value[name] / value[name] : 1
+				if (!(name in seen) || off > 3 || off < -3 ||
+				    (value[name] seen_value[name] !~ /[?]/ &&
+				     (ratio > 1.5 || ratio < 0.67)))
+					print name ": " seen[name] " " seen_value[name] \
+						", the document has " share[name] " " value[name]
+			}
+		}' "$1" "$2"
+}
+
+# Type the lines of a block, in a document that has prompts those behind one.
+block()			# NUMBER FILE
+{
+	local lines line typed=0 good=0 where=${document##*/}:$1
+
+	mapfile -t lines < "$2"
+	if listed block "${lines[0]}"; then
+		echo "# $where: not typed: $reason"
+		return
+	fi
+	: > "$work/out"
+	for line in "${lines[@]}"; do
+		if [[ ${lines[0]} == '$ '* ]]; then
+			[[ $line == '$ '* ]] || continue
+			line=${line#'$ '}
+		fi
+		case $line in
+		'perf '*|'perf-windows '*|'mv '*)
+			typed=1
+			bash -c "$line" >> "$work/out" 2> "$work/errors" < /dev/null && continue
+			good=1
+			echo "# failed: $line"
+			sed 's/^/# /' "$work/errors" ;;
+		*)
+			if listed line "$line"; then
+				echo "# $where: '${line%%  *}' not typed: $reason"
+			else
+				typed=1 good=1
+				echo "# not typed for no reason: $line"
+			fi ;;
+		esac
+	done
+	[ $typed = 1 ] || return 0
+	if [ $good = 0 ]; then
+		differences "$2" "$work/out" > "$work/different"
+		sed 's/^/# /' "$work/different"
+		[ ! -s "$work/different" ] || good=1
+	fi
+	result $good "$where"
+}
+
+echo 'TAP version 13'
+for document; do
+	rm -rf "$work/blocks"
+	mkdir "$work/blocks"
+	blocks "$document" | awk -v dir="$work/blocks" '
+		/^= [0-9]+$/	{ file = sprintf("%s/%06d", dir, $2); next }
+				{ print > file }'
+	for file in "$work"/blocks/*; do
+		block "$((10#${file##*/}))" "$file"
+	done
+done
+while IFS='|' read -r kind pattern reason; do
+	[ -z "$kind" ] || grep -qxF "$kind|$pattern|" "$work/used" ||
+		echo "$kind|$pattern|$reason" >> "$work/unused"
+done <<< "$table"
+[ ! -s "$work/unused" ] || sed 's/^/# /' "$work/unused"
+[ ! -s "$work/unused" ]
+result $? 'the documents have all that is listed here'
+echo "1..$nr"
+exit "$failed"
