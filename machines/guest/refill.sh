@@ -14,7 +14,8 @@ export PAGER=cat
 cpi()			# WINDOW JITTER
 {
 	perf record -q -o "$data" \
-		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,instructions}:uS" \
+		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,$(
+			)instructions/period=99700,period-jitter=9970/}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
 	perf report -i "$data" --windows -q -t '|' --sort sym -F metric:cpi,sym \
 		2> /dev/null |
