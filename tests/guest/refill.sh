@@ -14,14 +14,15 @@ export PAGER=cat
 cpi()			# WINDOW JITTER
 {
 	perf record -q -o "$data" \
-		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,instructions}:uS" \
+		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,$(
+			)instructions/period=99700,period-jitter=9970/}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
 	perf report -i "$data" --windows -q -t '|' --sort sym -F metric:cpi,sym \
 		2> /dev/null |
 		awk -F '|' '/fnmix_nops/ { printf "%.0f", 1000 * $1 }'
 }
 
-plan 8
+plan 9
 for window in 300 3000; do
 	perf record -q -o "$data" -e "{cycles/period=99700,alt-period=$window/,instructions}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
@@ -57,12 +58,18 @@ for window in 300 3000; do
 	result $? "windows of $window have $((window - refill)) instructions"
 done
 
-for window in 60 300 1500; do
+for window in 1500 300 60; do
 	ratio=$(cpi $window 20)
 	echo "# CPI from windows of $window: 0.001 * $ratio"
 	[ "$ratio" -ge 980 ] && [ "$ratio" -le 1020 ]
 	result $? "CPI from windows of $window has nothing of what the interrupts add"
 done
+# The last windows are the shortest, which tell it best.
+added=$(perf report -i "$data" --windows 2> /dev/null |
+	sed -n 's/^# Windows: .* Without the \([0-9]*\) that an interrupt adds.*/\1/p')
+echo "# perf report finds ${added:-0} cycles that an interrupt adds"
+[ "${added:-0}" -ge $((refill - 3)) ] && [ "${added:-0}" -le $((refill + 3)) ]
+result $? 'perf report finds what an interrupt adds'
 
 events=$(perf fnstat -v record -o "$data" true 2>&1)
 echo "$events" | grep -F 'perf record -e' | sed 's/^/# /'
