@@ -25,156 +25,77 @@
 #include "util/window-record.h"
 #include "util/window-stats.h"
 
-/* The arguments of a command that an own option takes, and the others. */
+/* Options for another command. */
 struct fnstat_args {
-	int		nr_own;
-	int		nr_others;
-	const char	**own;
-	const char	**others;
+	int		nr;
+	const char	**argv;
 };
 
-/* Find the option with this name, or with @abbreviated one whose name begins so. */
-static const struct option *find_long(const struct option *opt, const char *name,
-				      bool abbreviated)
+static int fnstat__keep_option(const struct option *opt, const char *arg, int unset)
 {
-	size_t len = strcspn(name, "=");
+	struct fnstat_args *args = opt->value;
+	const char *name = opt->long_name, *no = "";
+	const char **argv = reallocarray(args->argv, args->nr + 1, sizeof(*argv));
+	char *kept;
 
-	for (; opt->type != OPTION_END; opt++) {
-		if (len && opt->long_name && !strncmp(name, opt->long_name, len) &&
-		    (abbreviated || !opt->long_name[len]))
-			return opt;
-	}
-	return NULL;
-}
-
-static const struct option *find_letter(const struct option *opt, char letter)
-{
-	for (; opt->type != OPTION_END; opt++) {
-		if (opt->short_name == letter)
-			return opt;
-	}
-	return NULL;
-}
-
-static bool option_takes_value(const struct option *opt)
-{
-	/* Those without a value come first. */
-	return opt->type >= OPTION_STRING &&
-	       !(opt->flags & (PARSE_OPT_NOARG | PARSE_OPT_OPTARG));
-}
-
-static bool option_can_have_value(const struct option *opt)
-{
-	return opt->type >= OPTION_STRING && !(opt->flags & PARSE_OPT_NOARG);
-}
-
-/*
- * Find out if an argument is an own option, and if its value is the next argument.
- * Return: 0, or -EINVAL after a message.
- */
-static int find_option(const char *arg, const struct option *own, const struct option *others,
-		       bool *is_own, bool *takes_next)
-{
-	const struct option *opt = NULL;
-
-	*is_own = !strcmp(arg, "-h") || !strcmp(arg, "--help");
-	*takes_next = false;
-	if (*is_own || arg[0] != '-')
-		return 0;
-	/* A name can be cut, but a whole one comes first. */
-	for (int abbreviated = 0; strstarts(arg, "--") && abbreviated < 2; abbreviated++) {
-		const struct option *other = NULL;
-
-		opt = find_long(own, arg + 2, abbreviated);
-		if (others)
-			other = find_long(others, arg + 2, abbreviated);
-		if (abbreviated && opt && other && strcmp(opt->long_name, other->long_name)) {
-			pr_err("fnstat: %s can be --%s or --%s\n", arg, opt->long_name,
-			       other->long_name);
-			return -EINVAL;
-		}
-		*is_own = opt;
-		opt = opt ?: other;
-		if (opt) {
-			*takes_next = option_takes_value(opt) && !strchr(arg, '=');
-			return 0;
-		}
-	}
-	/* Letters can share an argument. The last one can have a value. */
-	for (const char *pos = arg + 1; arg[1] != '-' && *pos; pos++) {
-		opt = find_letter(own, *pos);
-		if (opt && pos != arg + 1) {
-			pr_err("fnstat: write -%c apart from the other options in '%s'\n", *pos,
-			       arg);
-			return -EINVAL;
-		}
-		*is_own = opt;
-		if (!opt && others)
-			opt = find_letter(others, *pos);
-		*takes_next = opt && option_takes_value(opt) && !pos[1];
-		if (!opt || option_can_have_value(opt))
-			break;
-	}
-	return 0;
-}
-
-/*
- * Own options can stand anywhere before the workload. Where that begins, only the options
- * of the other command tell: those that they know may take the next argument. A command
- * without a workload needs no @others.
- */
-static int split_args(struct fnstat_args *args, int argc, const char **argv,
-		      const struct option *own, const struct option *others)
-{
-	int i;
-
-	args->nr_own = 1;
-	args->nr_others = 0;
-	args->own = calloc(argc + 1, sizeof(*args->own));
-	args->others = calloc(argc + 1, sizeof(*args->others));
-	if (!args->own || !args->others)
+	if (!argv)
 		return -ENOMEM;
-
-	args->own[0] = argv[0];
-	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		bool is_own, takes_next;
-		int ret;
-
-		if (argv[i][0] != '-' && others)
-			break;
-		ret = find_option(argv[i], own, others, &is_own, &takes_next);
-		if (ret)
-			return ret;
-		if (is_own)
-			args->own[args->nr_own++] = argv[i];
-		else
-			args->others[args->nr_others++] = argv[i];
-		if (!takes_next || i + 1 == argc)
-			continue;
-		if (is_own)
-			args->own[args->nr_own++] = argv[++i];
-		else
-			args->others[args->nr_others++] = argv[++i];
-	}
-	for (; i < argc; i++)
-		args->others[args->nr_others++] = argv[i];
+	args->argv = argv;
+	if (unset && strstarts(name, "no-"))
+		name += strlen("no-");
+	else if (unset)
+		no = "no-";
+	if (name ? asprintf(&kept, "--%s%s%s%s", no, name, arg ? "=" : "", arg ?: "") < 0 :
+		   asprintf(&kept, "-%c%s", opt->short_name, arg ?: "") < 0)
+		return -ENOMEM;
+	argv[args->nr++] = kept;
 	return 0;
 }
 
-static void free_args(struct fnstat_args *args)
+static bool has_option(const struct option *opts, const struct option *other)
 {
-	free(args->own);
-	free(args->others);
+	for (; opts->type != OPTION_END; opts++) {
+		if ((opts->short_name && opts->short_name == other->short_name) ||
+		    (other->long_name && !strcmp(opts->long_name, other->long_name)))
+			return true;
+	}
+	return false;
 }
 
-/* For completion: list own options, if asked to, before another command lists its own. */
-static bool list_options(const struct fnstat_args *args, const struct option *opt)
+/*
+ * Make a table of own options and those of another command, which are kept for it: only
+ * who knows all of them can tell where the workload begins.
+ */
+static struct option *fnstat__join_options(const struct option *own, const struct option *others,
+					   struct fnstat_args *args)
 {
-	if (args->nr_others != 1 || strcmp(args->others[0], "--list-opts"))
-		return false;
-	for (; opt->type != OPTION_END; opt++)
-		printf("--%s ", opt->long_name);
-	return true;
+	size_t nr_own = 0, nr_others = 0;
+	struct option *all, *opt;
+
+	while (own[nr_own].type != OPTION_END)
+		nr_own++;
+	while (others[nr_others].type != OPTION_END)
+		nr_others++;
+	all = calloc(nr_own + nr_others + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	memcpy(all, own, nr_own * sizeof(*all));
+	opt = all + nr_own;
+	for (; others->type != OPTION_END; others++) {
+		if (has_option(own, others))
+			continue;
+		*opt = *others;
+		opt->type = OPTION_CALLBACK;
+		opt->callback = fnstat__keep_option;
+		opt->value = args;
+		opt->set = NULL;
+		/* Those without a value come first. */
+		if (others->type < OPTION_STRING)
+			opt->flags |= PARSE_OPT_NOARG;
+		opt++;
+	}
+	opt->type = OPTION_END;
+	return all;
 }
 
 /* Tell if the CPU can count cycles with terms, or return an error. */
@@ -454,20 +375,16 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	};
 	struct strbuf events = STRBUF_INIT;
 	const char **rec_argv = NULL;
-	struct fnstat_args args;
-	int nr = 0, ret;
+	struct fnstat_args args = {};
+	struct option *all_options = fnstat__join_options(options, record_options, &args);
+	int nr = 0, ret = -ENOMEM;
 
-	ret = split_args(&args, argc, argv, options, record_options);
-	if (ret)
-		goto out;
-	parse_options(args.nr_own, args.own, options, usage, 0);
+	if (!all_options)
+		return ret;
+	argc = parse_options(argc, argv, all_options, usage, PARSE_OPT_STOP_AT_NON_OPTION);
 	if ((rec.counters && !*rec.counters) || (rec.metrics && !*rec.metrics)) {
 		pr_err("fnstat: the list of %s is empty\n", rec.metrics ? "metrics" : "counters");
 		ret = -EINVAL;
-		goto out;
-	}
-	if (list_options(&args, options)) {
-		ret = cmd_record(argc, argv);
 		goto out;
 	}
 	if (rec.period != DEFAULT && rec.freq) {
@@ -494,7 +411,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (ret)
 		goto out;
 
-	rec_argv = calloc(args.nr_others + 4, sizeof(*rec_argv));
+	rec_argv = calloc(args.nr + argc + 5, sizeof(*rec_argv));
 	if (!rec_argv) {
 		ret = -ENOMEM;
 		goto out;
@@ -502,42 +419,79 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	rec_argv[nr++] = "record";
 	rec_argv[nr++] = "-e";
 	rec_argv[nr++] = events.buf;
-	for (int i = 0; i < args.nr_others; i++)
-		rec_argv[nr++] = args.others[i];
+	for (int i = 0; i < args.nr; i++)
+		rec_argv[nr++] = args.argv[i];
+	if (argc)
+		rec_argv[nr++] = "--";
+	for (int i = 0; i < argc; i++)
+		rec_argv[nr++] = argv[i];
 
 	pr_debug("perf record -e '%s'\n", events.buf);
 	ret = cmd_record(nr, rec_argv);
 out:
-	free_args(&args);
+	for (int i = 0; i < args.nr; i++)
+		free((char *)args.argv[i]);
+	free(args.argv);
+	free(all_options);
 	free(rec_argv);
 	strbuf_release(&events);
 	return ret;
 }
 
-/* Perf report parses all other options, and knows which take the next argument. */
+/* For completion: list own options before another command lists its own. */
+static bool list_options(int argc, const char **argv, const char *own)
+{
+	if (argc != 2 || strcmp(argv[1], "--list-opts"))
+		return false;
+	printf("%s", own);
+	return true;
+}
+
 static int cmd_fnstat_report(int argc, const char **argv)
 {
-	static const char * const preset[] = { "report", "--windows", "--sort", "sym" };
+	const char *metrics = NULL, *separator = NULL, *fields = NULL;
+	const struct option options[] = {
+		OPT_STRING('M', "metrics", &metrics, "name[,name...]", "the metrics to show"),
+		OPT_STRING('x', "field-separator", &separator, "separator",
+			   "separate the columns by this, as -t"),
+		OPT_STRING('F', "fields", &fields, "key[,key...]",
+			   "the columns, in the order of the keys to sort by"),
+		OPT_END()
+	};
+	const char * const usage[] = {
+		"perf fnstat report [<options>] [<options of perf report>]",
+		NULL
+	};
 	const char **rep_argv;
 	int nr = 0, ret;
 
-	/* An option with its value can become two arguments. */
-	rep_argv = calloc(ARRAY_SIZE(preset) + 2 * argc + 1, sizeof(*rep_argv));
+	if (list_options(argc, argv, ""))
+		return cmd_report(argc, argv);
+	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
+	rep_argv = calloc(argc + 11, sizeof(*rep_argv));
 	if (!rep_argv)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(preset); i++)
-		rep_argv[nr++] = preset[i];
-	for (int i = 1; i < argc; i++) {
-		/* Those that mean something else there. */
-		if (strstarts(argv[i], "-M"))
-			rep_argv[nr++] = "--metrics";
-		else if (strstarts(argv[i], "-x"))
-			rep_argv[nr++] = "--field-separator";
-		else
-			rep_argv[nr++] = argv[i];
-		if ((strstarts(argv[i], "-M") || strstarts(argv[i], "-x")) && argv[i][2])
-			rep_argv[nr++] = argv[i] + 2;
+	rep_argv[nr++] = "report";
+	rep_argv[nr++] = "--windows";
+	/* It would come before the fields. */
+	if (!fields || *fields == '+') {
+		rep_argv[nr++] = "--sort";
+		rep_argv[nr++] = "sym";
 	}
+	if (fields) {
+		rep_argv[nr++] = "--fields";
+		rep_argv[nr++] = fields;
+	}
+	if (metrics) {
+		rep_argv[nr++] = "--metrics";
+		rep_argv[nr++] = metrics;
+	}
+	if (separator) {
+		rep_argv[nr++] = "--field-separator";
+		rep_argv[nr++] = separator;
+	}
+	for (int i = 0; i < argc; i++)
+		rep_argv[nr++] = argv[i];
 	ret = cmd_report(nr, rep_argv);
 	free(rep_argv);
 	return ret;
@@ -555,31 +509,25 @@ static int cmd_fnstat_diff(int argc, const char **argv)
 		NULL
 	};
 	const char **diff_argv = NULL;
-	struct fnstat_args args;
 	char *compute = NULL;
-	int nr = 0, ret;
+	int nr = 0, ret = -ENOMEM;
 
-	ret = split_args(&args, argc, argv, options, /*others=*/NULL);
-	if (ret)
-		goto out;
-	parse_options(args.nr_own, args.own, options, usage, 0);
-
-	ret = -ENOMEM;
-	diff_argv = calloc(args.nr_others + 6, sizeof(*diff_argv));
+	if (list_options(argc, argv, "--metrics "))
+		return cmd_diff(argc, argv);
+	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
+	diff_argv = calloc(argc + 6, sizeof(*diff_argv));
 	if (!diff_argv || asprintf(&compute, "metric:%s", metric) < 0)
 		goto out;
 	diff_argv[nr++] = "diff";
-	list_options(&args, options);
 	diff_argv[nr++] = "--compute";
 	diff_argv[nr++] = compute;
 	diff_argv[nr++] = "--sort";
 	diff_argv[nr++] = "sym";
-	for (int i = 0; i < args.nr_others; i++)
-		diff_argv[nr++] = args.others[i];
+	for (int i = 0; i < argc; i++)
+		diff_argv[nr++] = argv[i];
 
 	ret = cmd_diff(nr, diff_argv);
 out:
-	free_args(&args);
 	free(diff_argv);
 	free(compute);
 	return ret;

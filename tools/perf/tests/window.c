@@ -228,6 +228,11 @@ static int test__window_problems(struct test_suite *test __maybe_unused,
 		{ .window = true, .period = 10, .cycles = 5050, .instructions = 2505, .lost = 1,
 		  .not_running = 7, .ends = true, .problems = WINDOW_MULTIPLEXED,
 		  .deltas = { 10, 5 } },
+		/* The kernel marks the windows that were split, so this one was not. */
+		{ .period = 1000, .cycles = 6050, .instructions = 3000, .lost = 1,
+		  .not_running = 7, .begins = true, .weight = 1010, .deltas = { 1000, 495 } },
+		{ .window = true, .period = 10, .cycles = 6060, .instructions = 3005, .lost = 1,
+		  .not_running = 7, .unthrottle = true, .ends = true, .deltas = { 10, 5 } },
 	};
 	struct fixture f;
 	int ret;
@@ -409,6 +414,42 @@ static int check_samplers(struct fixture *f)
 	return check_nr_streams(f, 1);
 }
 
+/*
+ * Not the leader samples, but the second event. The order of the values changes once. At last,
+ * another thread has the same TID.
+ */
+static int check_member(struct fixture *f)
+{
+	u64 values[][2][3] = {
+		{ { 5000, CYCLES_ID }, { 1000, INSTRUCTIONS_ID } },
+		{ { 10000, CYCLES_ID }, { 2000, INSTRUCTIONS_ID } },
+		{ { 3000, INSTRUCTIONS_ID }, { 15000, CYCLES_ID } },
+		{ { 5000, CYCLES_ID }, { 1000, INSTRUCTIONS_ID } },
+	};
+	struct window window;
+
+	f->cycles->core.attr.inherit = 1;
+	f->cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
+	f->instructions->core.attr = f->cycles->core.attr;
+	f->cycles->core.attr.sample_period = 0;
+	for (int i = 0; i < 4; i++) {
+		struct perf_sample sample = {
+			.evsel = f->instructions,
+			.tid = 10,
+			.period = 1000,
+			.read.group = { .nr = 2, .values = (void *)values[i] },
+		};
+
+		TEST_ASSERT_EQUAL("window_tracker__add() failed",
+				  window_tracker__add(f->tracker, &sample, f->threads[i / 3],
+						      &window), 0);
+		TEST_ASSERT_VAL("window", window.begins && window.ends == (i % 3 > 0));
+		TEST_ASSERT_VAL("problems", !window.ends || !window.problems);
+		TEST_ASSERT_VAL("counts", window.counts[0] == 5000 && window.counts[1] == 1000);
+	}
+	return TEST_OK;
+}
+
 static int test__window_samplers(struct test_suite *test __maybe_unused,
 				 int subtest __maybe_unused)
 {
@@ -419,6 +460,12 @@ static int test__window_samplers(struct test_suite *test __maybe_unused,
 		return TEST_FAIL;
 	ret = check_samplers(&f);
 	fixture__exit(&f);
+	if (ret)
+		return ret;
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	ret = check_member(&f);
+	fixture__exit(&f);
 	return ret;
 }
 
@@ -427,6 +474,12 @@ static int check_groups(struct fixture *f)
 {
 	struct evsel *leaders[2] = { f->cycles, evsel__next(f->instructions) };
 	u64 periods[2] = { 1000, 300 }, counts[2] = { 0, 0 };
+	u64 values[3] = { 0, CYCLES_ID };
+	struct perf_sample sample = {
+		.tid = 10,
+		.period = 1000,
+		.read.group = { .nr = 1, .values = (void *)values },
+	};
 	struct window window;
 
 	TEST_ASSERT_VAL("no second group", leaders[1] && evsel__is_group_leader(leaders[1]));
@@ -437,15 +490,11 @@ static int check_groups(struct fixture *f)
 
 	for (int i = 0; i < 6; i++) {
 		int group = i % 2;
-		u64 values[1][3] = { { counts[group] += periods[group],
-				       group ? BRANCHES_ID : CYCLES_ID } };
-		struct perf_sample sample = {
-			.evsel = leaders[group],
-			.tid = 10,
-			.period = periods[group],
-			.read.group = { .nr = 1, .values = (void *)values },
-		};
 
+		values[0] = counts[group] += periods[group];
+		values[1] = group ? BRANCHES_ID : CYCLES_ID;
+		sample.evsel = leaders[group];
+		sample.period = periods[group];
 		TEST_ASSERT_EQUAL("window_tracker__add() failed",
 				  window_tracker__add(f->tracker, &sample, f->threads[0],
 						      &window), 0);
@@ -453,7 +502,19 @@ static int check_groups(struct fixture *f)
 		TEST_ASSERT_VAL("problems", !window.ends || !window.problems);
 		TEST_ASSERT_VAL("counts", window.counts[0] == periods[group]);
 		TEST_ASSERT_VAL("weight", window.weight == periods[group]);
+		TEST_ASSERT_VAL("old data", !window_round__data_size(window.beginning));
+		TEST_ASSERT_VAL("data", !window.ends ||
+				*(int *)window_round__data(window.ending) == i - 2);
+		TEST_ASSERT_EQUAL("data", window_round__set_data(window.beginning, &i, sizeof(i)),
+				  0);
 	}
+	/* The ID of the other leader is no sample of this one. */
+	values[0] = counts[0] + periods[0];
+	values[1] = CYCLES_ID;
+	sample.evsel = leaders[1];
+	TEST_ASSERT_EQUAL("another's", window_tracker__add(f->tracker, &sample, f->threads[0],
+							   &window), 0);
+	TEST_ASSERT_VAL("another's", !window.begins && !window.ends);
 	return check_nr_streams(f, 2);
 }
 
@@ -545,7 +606,7 @@ static int check_estimates(struct fixture *f)
 		entries[i].stats = &stats[i];
 		entries[i].samples = samples[i];
 	}
-	window_group__calibrate(group, entries, 2);
+	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, entries, 2), 0);
 	TEST_ASSERT_VAL("unknown bias", is_close(group->bias[1], 0.0625, 0.000001));
 	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
 	for (int i = 0; i < 2; i++) {
@@ -574,6 +635,9 @@ static int check_estimates(struct fixture *f)
 	window_stats__estimate(&entries[0], group, 0, &estimate);
 	TEST_ASSERT_VAL("merged", is_close(estimate.value, 2 / 0.75, 0.000001));
 	TEST_ASSERT_VAL("merged", sum.nr_used == 800 && sum.nr_rounds == 800);
+	/* Squares of the numbers: windows weigh 10, and those of twice the length 5. */
+	TEST_ASSERT_EQUAL("merge", window_stats__merge(&stats[0], &stats[1], group), 0);
+	TEST_ASSERT_VAL("squares", is_close(stats[0].sums[4], 400 * 100 + 400 * 25, 0.000001));
 
 	for (int i = 0; i < 2; i++)
 		window_stats__exit(&stats[i]);
@@ -604,7 +668,7 @@ static int check_samples(struct fixture *f)
 	}
 	group->totals[0] = 800000;
 	group->totals[1] = 400000;
-	window_group__calibrate(group, &entry, 1);
+	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, &entry, 1), 0);
 
 	/* Windows say 0.5 for a cycle, samples that 320 of 800 are here, so 0.4. */
 	samples[1].share = 0.4;
@@ -669,7 +733,7 @@ static int check_costs(struct fixture *f)
 		window_stats__correct(&stats[i], group);
 	TEST_ASSERT_VAL("armed", is_close(stats[0].sums[1], 400 * 79.5, 0.000001));
 	TEST_ASSERT_VAL("length", is_close(stats[0].sums[2], 400 * 19.5, 0.01));
-	window_group__calibrate(group, entries, 2);
+	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, entries, 2), 0);
 	/* The rate is the same in all windows. */
 	TEST_ASSERT_VAL("noise", group->noise[1] < 0.01);
 	window_stats__estimate(&entries[0], group, 0, &estimate);
@@ -744,6 +808,213 @@ static int check_others(struct fixture *f)
 	return TEST_OK;
 }
 
+/* Half of the rounds stand for three times as much as the others: 160 equal ones tell as much. */
+static int check_time(struct fixture *f)
+{
+	struct window_stats stats = {};
+	struct window_estimate estimate;
+	struct window_group *group = new_group(f, /*sampled=*/false);
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_VAL("no rounds", !window_stats__time(&stats, group, &estimate));
+	for (int i = 0; i < 200; i++) {
+		window_stats__add_round(&group->all, i % 2 ? 1000 : 3000);
+		if (i % 2)
+			window_stats__add_round(&stats, 1000);
+	}
+	TEST_ASSERT_VAL("time", window_stats__time(&stats, group, &estimate) &&
+			is_close(estimate.value, 25, 0.000001));
+	TEST_ASSERT_VAL("low", is_close(estimate.low, 18.9299, 0.00001));
+	TEST_ASSERT_VAL("high", is_close(estimate.high, 32.2424, 0.00001));
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* All that is counted is in one entry, or the counter says that half of it is missing. */
+static int check_shares(struct fixture *f)
+{
+	u64 counts[] = { 100, 50 };
+	struct window window = {
+		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = 100,
+	};
+	struct window_stats stats = {};
+	struct window_entry entry = { .stats = &stats };
+	struct window_group *group = new_group(f, /*sampled=*/false);
+	struct window_estimate estimate;
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("share", window_group__add_metric(group, "instructions-share"), 0);
+	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
+	for (int i = 0; i < 1000; i++) {
+		window_stats__add_round(&stats, 1000);
+		window_stats__add_round(&group->all, 1000);
+		TEST_ASSERT_EQUAL("window", window_stats__add_window(&stats, group, &window, 0,
+								     true, 1), 0);
+	}
+	group->totals[0] = 1000000;
+	group->totals[1] = 500000;
+	window_group__calibrate(group, &entry, 1);
+	TEST_ASSERT_EQUAL("share", window_stats__estimate(&entry, group, 0, &estimate),
+			  WINDOW_ESTIMATE_GOOD);
+	TEST_ASSERT_VAL("share", is_close(estimate.value, 100, 0.000001));
+	for (group->totals[1] = 250000; group->totals[1] <= 1000000; group->totals[1] *= 4) {
+		window_group__calibrate(group, &entry, 1);
+		TEST_ASSERT_EQUAL("contradicted",
+				  window_stats__estimate(&entry, group, 0, &estimate),
+				  WINDOW_ESTIMATE_POOR);
+		TEST_ASSERT_VAL("not above all", estimate.low <= estimate.value &&
+				estimate.value <= estimate.high && estimate.high <= 100);
+	}
+	/* The CPI is that of the windows whatever is missing. */
+	TEST_ASSERT_EQUAL("cpi", window_stats__estimate(&entry, group, 1, &estimate),
+			  WINDOW_ESTIMATE_GOOD);
+	/* A fraction has 255 steps: the instructions as one of cycles. */
+	group->slots = 0;
+	group->fractions[1] = true;
+	group->bias[1] = 0;
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("fraction", is_close(log(estimate.high / estimate.value),
+					     1.96 * 2 / 255 / sqrt(3), 0.01));
+	window_stats__exit(&stats);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* Windows that hardly ever see an event do not tell of it, if it samples. */
+static int check_rare(struct fixture *f)
+{
+	struct window_samples samples[2] = { {}, { 0.4, 800 } };
+	struct window_stats stats = {};
+	struct window_entry entry = { .stats = &stats, .samples = samples };
+	struct window_group *group = new_group(f, /*sampled=*/true);
+	struct window_estimate estimate;
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats, group, 400, 100, 2, true), 0);
+	group->totals[0] = 400000;
+	group->totals[1] = 10000;
+	window_group__calibrate(group, &entry, 1);
+	window_stats__estimate(&entry, group, 0, &estimate);
+	TEST_ASSERT_VAL("rare", is_close(estimate.value, 0.4 * 10000 / 400000, 0.000001));
+	window_stats__exit(&stats);
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* Of two windows that are equal by chance, others tell how much windows differ. */
+static int check_noise(struct fixture *f)
+{
+	struct window_stats stats = {};
+	struct window_entry entry = { .stats = &stats };
+	struct window_group *group = new_group(f, /*sampled=*/false);
+	struct window_estimate estimate;
+	/* A variance of 100 counts as three windows of 50. Student's, with 4 degrees of freedom. */
+	const double half = 2.776 * sqrt(3 * 100 * 2 / 4.) / 100;
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats, group, 2, 100, 50, true), 0);
+	group->totals[0] = 2000;
+	group->totals[1] = 1000;
+	window_group__calibrate(group, &entry, 1);
+	group->noise[1] = 100;
+	group->bias[1] = 0;
+	window_stats__estimate(&entry, group, 0, &estimate);
+	TEST_ASSERT_VAL("noise", is_close(log(estimate.high / estimate.value), half, 0.01));
+	window_stats__exit(&stats);
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* What windows and samples differ by is no more than samples do by chance. */
+static int check_bias(struct fixture *f)
+{
+	struct window_stats stats[20] = {};
+	struct window_samples samples[20][2] = {};
+	struct window_entry entries[20];
+	struct window_group *group = new_group(f, /*sampled=*/true);
+	/* Of the samples of both events, 40 of 800 each. */
+	double error = sqrt(2 * 0.95 / 40);
+
+	TEST_ASSERT_VAL("no memory", group);
+	for (int i = 0; i < 20; i++) {
+		entries[i].stats = &stats[i];
+		entries[i].samples = samples[i];
+		samples[i][1].share = exp(i % 2 ? error : -error) / 20;
+		samples[i][1].all = 800;
+		TEST_ASSERT_EQUAL("windows", add_windows(&stats[i], group, 40, 100, 50, true), 0);
+	}
+	group->totals[0] = 800000;
+	group->totals[1] = 400000;
+	window_group__calibrate(group, entries, 20);
+	TEST_ASSERT_VAL("bias", group->bias[1] < 0.01);
+	for (int i = 0; i < 20; i++)
+		window_stats__exit(&stats[i]);
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* Twice as much, each with a tenth up and down. */
+static int check_z(void)
+{
+	const struct window_estimate a = { 2, 1.8, 2.2 }, b = { 4, 3.6, 4.4 }, c = { -1, -3, 1 };
+	double error = log(2.2 / 1.8) / 2 / 1.959964;
+
+	TEST_ASSERT_VAL("z", is_close(window_estimate__z(&a, &b), log(2) / sqrt(2) / error,
+				      0.000001));
+	TEST_ASSERT_VAL("z", is_close(window_estimate__z(&b, &a), -log(2) / sqrt(2) / error,
+				      0.000001));
+	TEST_ASSERT_VAL("negative", is_close(window_estimate__z(&a, &c),
+					     -3 / sqrt(2 * 2 + 0.2 * 0.2) * 1.959964, 0.000001));
+	return TEST_OK;
+}
+
+static int check_names(struct fixture *f)
+{
+	const double counts[] = { 1000, 500, 100, 5 };
+	static const struct {
+		const char	*name;
+		double		value;
+	} metrics[] = {
+		{ "cpi", 2 }, { "ipc", 0.5 }, { "branch-mpki", 10 }, { "branch-miss-rate", 5 },
+	};
+	struct window_group *group = window_group__new(f->cycles);
+
+	TEST_ASSERT_VAL("no memory", group);
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		TEST_ASSERT_EQUAL(metrics[i].name,
+				  window_group__add_metric(group, metrics[i].name), 0);
+		TEST_ASSERT_VAL(metrics[i].name,
+				is_close(window_metric__compute(&group->metrics[i], group, counts),
+					 metrics[i].value, 0.000001));
+	}
+	window_group__delete(group);
+
+	TEST_ASSERT_VAL("name", window_event__has_name("cycles:u", "cycles", false) &&
+			window_event__has_name("cpu/cycles/", "cycles", false) &&
+			!window_event__has_name("cycles-x", "cycles", true));
+	TEST_ASSERT_VAL("terms", window_event__has_name("cpu/cycles,period=5/", "cycles", true) &&
+			!window_event__has_name("cpu/cycles,period=5/", "cycles", false));
+	return TEST_OK;
+}
+
+static int test__window_metrics(struct test_suite *test __maybe_unused,
+				int subtest __maybe_unused)
+{
+	struct fixture f;
+	int ret;
+
+	if (fixture__init_events(&f, "{cycles,instructions,branches,branch-misses}"))
+		return TEST_FAIL;
+	ret = check_names(&f);
+	fixture__exit(&f);
+	return ret;
+}
+
 /* A generator for tests: each run has the same numbers. */
 static u64 random_state;
 
@@ -802,7 +1073,7 @@ static int check_recording(struct fixture *f, int nr_rounds, double bias, unsign
 	}
 	for (int i = 0; i < NR_FUNCTIONS; i++)
 		samples[i][1].all = nr_rounds;
-	window_group__calibrate(group, entries, NR_FUNCTIONS);
+	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, entries, NR_FUNCTIONS), 0);
 	for (int i = 0; i < NR_FUNCTIONS; i++) {
 		struct window_estimate estimate;
 
@@ -860,7 +1131,9 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 	if (fixture__init(&f))
 		return TEST_FAIL;
 	ret = check_estimates(&f) ?: check_samples(&f) ?: check_costs(&f) ?:
-	      check_stalls(&f) ?: check_others(&f);
+	      check_stalls(&f) ?: check_others(&f) ?: check_time(&f) ?:
+	      check_shares(&f) ?: check_rare(&f) ?: check_noise(&f) ?:
+	      check_bias(&f) ?: check_z();
 	fixture__exit(&f);
 	return ret;
 }
@@ -873,6 +1146,7 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Damaged files", window_files),
 	TEST_CASE("Two events that sample", window_samplers),
 	TEST_CASE("Two groups", window_groups),
+	TEST_CASE("Names of events and metrics", window_metrics),
 	TEST_CASE("Estimates", window_estimates),
 	TEST_CASE("Intervals", window_intervals),
 	{ .name = NULL, }

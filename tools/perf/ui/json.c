@@ -46,7 +46,10 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 	hists__for_each_format(hists, fmt) {
 		struct perf_hpp hpp = { .buf = buf, .size = sizeof(buf) };
 
-		if (!perf_hpp__is_sort_entry(fmt))
+		/* A field that is a key is one of a tracepoint, and others do not have it. */
+		if (!perf_hpp__is_sort_entry(fmt) &&
+		    !(perf_hpp__is_dynamic_entry(fmt) &&
+		      perf_hpp__defined_dynamic_entry(fmt, hists)))
 			continue;
 		fprintf_key(fp, fmt->name, depth, comma);
 		comma = true;
@@ -67,6 +70,24 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 		output_json_key_format(fp, comma, depth, "mode", "\"%c\"", he->level);
 }
 
+/* Print the functions of a node. Flat and folded chains have no tree: they are whole. */
+static void callchain__fprintf_frames_json(struct callchain_node *cnode, bool *comma, FILE *fp)
+{
+	struct callchain_list *chain;
+	char buf[1024];
+
+	if (cnode->parent &&
+	    (callchain_param.mode == CHAIN_FLAT || callchain_param.mode == CHAIN_FOLDED))
+		callchain__fprintf_frames_json(cnode->parent, comma, fp);
+	list_for_each_entry(chain, &cnode->val, list) {
+		if (*comma)
+			fputs(", ", fp);
+		*comma = true;
+		output_json_string(fp, callchain_list__sym_name(chain, buf, sizeof(buf),
+								/*show_dso=*/false));
+	}
+}
+
 /* Print the nodes of a tree, and the end of their array. */
 static void callchain__fprintf_json(struct rb_root *root, int depth, FILE *fp)
 {
@@ -74,21 +95,13 @@ static void callchain__fprintf_json(struct rb_root *root, int depth, FILE *fp)
 
 	for (struct rb_node *node = rb_first(root); node; node = rb_next(node)) {
 		struct callchain_node *cnode = rb_entry(node, struct callchain_node, rb_node);
-		struct callchain_list *chain;
 		bool comma = false;
-		char buf[1024];
 
 		output_json_format(fp, !first, depth + 1, "{");
 		first = false;
 		output_json_key_format(fp, false, depth + 2, "period", "%" PRIu64, cnode->hit);
 		output_json_key_format(fp, true, depth + 2, "frames", "[");
-		list_for_each_entry(chain, &cnode->val, list) {
-			if (comma)
-				fputs(", ", fp);
-			comma = true;
-			output_json_string(fp, callchain_list__sym_name(chain, buf, sizeof(buf),
-									/*show_dso=*/false));
-		}
+		callchain__fprintf_frames_json(cnode, &comma, fp);
 		fputc(']', fp);
 		if (!RB_EMPTY_ROOT(&cnode->rb_root)) {
 			output_json_key_format(fp, true, depth + 2, "next", "[");

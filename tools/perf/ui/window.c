@@ -78,15 +78,16 @@ static int hists__calibrate_windows(struct hists *hists)
 	struct window_group *group = hists->window_group;
 	struct window_entry *entries;
 	unsigned int nr;
+	int ret;
 
 	if (group->calibrated)
 		return 0;
 	entries = hists__window_entries(hists, &nr);
 	if (!entries)
 		return -ENOMEM;
-	window_group__calibrate(group, entries, nr);
+	ret = window_group__calibrate(group, entries, nr);
 	free(entries);
-	return 0;
+	return ret;
 }
 
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
@@ -408,22 +409,24 @@ int perf_hpp__find_window_metric(const char *name)
  * perf_hpp__is_window_column - Tell if a name is that of a column of windows.
  * @name: The name.
  *
- * Return: True if perf_hpp__new_window_column() takes it.
+ * Return: True if it is, and the command has windows.
  */
 bool perf_hpp__is_window_column(const char *name)
 {
-	return !strcmp(name, "windows") || !strcmp(name, "left") ||
-	       !strcmp(name, "time-share") || (strstarts(name, "metric:") && name[7]);
+	return symbol_conf.can_show_windows &&
+	       (!strcmp(name, "windows") || !strcmp(name, "left") ||
+		!strcmp(name, "time-share") || (strstarts(name, "metric:") && name[7]));
 }
 
 /**
  * perf_hpp__new_window_column - Make a column of windows.
  * @name: "windows", "left", "time-share" or "metric:" and the name of a metric.
- * @level: Of the hierarchy.
+ *
+ * In a hierarchy it is a column of all levels.
  *
  * Return: The column, or NULL if @name is none, or an error pointer.
  */
-struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name, int level)
+struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name)
 {
 	struct hpp_window *hw;
 	int column;
@@ -444,14 +447,13 @@ struct perf_hpp_fmt *perf_hpp__new_window_column(const char *name, int level)
 	hw = hpp_window__new(column, column >= 0 ? name + 7 : name);
 	if (!hw)
 		return ERR_PTR(-ENOMEM);
-	hw->hpp.level = level;
 	symbol_conf.show_windows = true;
 	return &hw->hpp;
 }
 
 static int perf_hpp__add_window_column(const char *name)
 {
-	struct perf_hpp_fmt *fmt = perf_hpp__new_window_column(name, /*level=*/0);
+	struct perf_hpp_fmt *fmt = perf_hpp__new_window_column(name);
 
 	if (IS_ERR_OR_NULL(fmt))
 		return fmt ? PTR_ERR(fmt) : -EINVAL;
@@ -462,12 +464,13 @@ static int perf_hpp__add_window_column(const char *name)
 /**
  * perf_hpp__add_window_columns - Add the columns of windows to the output.
  * @metrics: Names of metrics, separated by commas, or NULL for the default.
+ * @env: Of the recording, or NULL.
  *
  * Return: 0, or -ENOMEM.
  */
-int perf_hpp__add_window_columns(const char *metrics)
+int perf_hpp__add_window_columns(const char *metrics, struct perf_env *env)
 {
-	char *names = window_metric__expand_groups(metrics ?: window_metric__default_names());
+	char *names = window_metric__expand_groups(metrics ?: window_metric__default_names(), env);
 	char *name, *tmp;
 	int ret = names ? 0 : -ENOMEM;
 

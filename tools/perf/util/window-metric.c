@@ -11,10 +11,12 @@
 #include <linux/string.h>
 #include <linux/zalloc.h>
 
+#include "env.h"
 #include "evlist.h"
 #include "evsel.h"
 #include "expr.h"
 #include "hashmap.h"
+#include "header.h"
 #include "metricgroup.h"
 #include "pmu.h"
 #include "pmu-events/pmu-events.h"
@@ -361,14 +363,35 @@ static int find_metric_fn(const struct pmu_metric *pm,
 	return 0;
 }
 
+/* Find the metrics of the CPU of a recording, or of this one. */
+static const struct pmu_metrics_table *find_table(struct perf_env *env)
+{
+	unsigned int family, model, stepping;
+	char vendor[16], cpuid[128];
+
+	if (!env || !env->cpuid ||
+	    (!get_cpuid(cpuid, sizeof(cpuid), (struct perf_cpu){ -1 }) &&
+	     !strcmp(cpuid, env->cpuid)))
+		return pmu_metrics_table__find();
+	/* Only CPUs of the own architecture can be compared with those of tables. */
+	if (strcmp(perf_env__arch(env), perf_env__arch(NULL)))
+		return NULL;
+	/* On x86, files have it in another form than tables. */
+	strlcpy(cpuid, env->cpuid, sizeof(cpuid));
+	if (sscanf(env->cpuid, "%15[^,],%u,%u,%u", vendor, &family, &model, &stepping) == 4)
+		scnprintf(cpuid, sizeof(cpuid), "%s-%u-%X-%X", vendor, family, model, stepping);
+	return find_core_metrics_table(perf_env__arch(env), cpuid);
+}
+
 /*
  * Look for a metric in the descriptions of the PMU, and in those of all machines.
  * Return: 0, -ENODEV if only other PMUs have it, -ENOENT if none, or -ENOMEM.
  */
-static int find_metric_expr(const char *name, const char *pmu, char **expr, double *factor)
+static int find_metric_expr(const char *name, const char *pmu, struct perf_env *env, char **expr,
+			    double *factor)
 {
 	const struct pmu_metrics_table *tables[] = {
-		pmu_metrics_table__find(), pmu_metrics_table__default(),
+		find_table(env), pmu_metrics_table__default(),
 	};
 	struct find_metric find = { .name = name, .pmu = pmu };
 
@@ -385,7 +408,7 @@ static int find_metric_expr(const char *name, const char *pmu, char **expr, doub
 
 /* Replace an ID that is a metric by those in its expression. Return 0 if there is none. */
 static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
-			     struct window_refs *refs)
+			     struct perf_env *env, struct window_refs *refs)
 {
 	struct hashmap_entry *cur;
 	size_t bkt;
@@ -395,7 +418,7 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
 		char *expr, *name;
 		int ret = 0;
 
-		if (find_metric_expr(cur->pkey, pmu, &expr, &factor))
+		if (find_metric_expr(cur->pkey, pmu, env, &expr, &factor))
 			continue;
 		name = strdup(cur->pkey);
 		if (!name) {
@@ -417,10 +440,11 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
 }
 
 /* The caller frees what is returned, also after an error. */
-static int find_metric_ids(const char *name, const char *pmu, char **expr, double *factor,
-			   struct window_refs **refs, struct expr_parse_ctx **ctx)
+static int find_metric_ids(const char *name, const char *pmu, struct perf_env *env, char **expr,
+			   double *factor, struct window_refs **refs,
+			   struct expr_parse_ctx **ctx)
 {
-	int ret = find_metric_expr(name, pmu, expr, factor);
+	int ret = find_metric_expr(name, pmu, env, expr, factor);
 
 	if (ret)
 		return ret;
@@ -431,7 +455,7 @@ static int find_metric_ids(const char *name, const char *pmu, char **expr, doubl
 	if (expr__find_ids(*expr, NULL, *ctx) < 0)
 		return -EINVAL;
 	do {
-		ret = expr__replace_ref(*ctx, pmu, *refs);
+		ret = expr__replace_ref(*ctx, pmu, env, *refs);
 	} while (ret > 0);
 	return ret;
 }
@@ -466,8 +490,9 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	ret = find_metric_ids(metric->name, evsel__pmu_name(group->sampler), &metric->expr,
-			      &metric->factor, &metric->refs, &metric->ctx);
+	ret = find_metric_ids(metric->name, evsel__pmu_name(group->sampler),
+			      evsel__env(group->sampler), &metric->expr, &metric->factor,
+			      &metric->refs, &metric->ctx);
 	/* It is a column of another PMU. */
 	if (ret == -ENODEV)
 		return 0;
@@ -618,7 +643,7 @@ int window_metric__add_events(const char *name, const char *pmu, struct strbuf *
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	ret = find_metric_ids(name, pmu, &expr, &factor, &refs, &ctx);
+	ret = find_metric_ids(name, pmu, /*env=*/NULL, &expr, &factor, &refs, &ctx);
 	if (!ret) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
@@ -656,11 +681,12 @@ static int find_group_fn(const struct pmu_metric *pm,
 /**
  * window_metric__expand_groups - Replace groups of metrics by their metrics.
  * @names: Of metrics and groups, separated by commas.
+ * @env: Of the recording, or NULL for this machine.
  *
  * Return: Names of metrics, each once, and those that are neither. To be freed. NULL if
  * memory is short.
  */
-char *window_metric__expand_groups(const char *names)
+char *window_metric__expand_groups(const char *names, struct perf_env *env)
 {
 	char *list = strdup(names), *name, *tmp;
 	struct strbuf all = STRBUF_INIT;
@@ -669,7 +695,7 @@ char *window_metric__expand_groups(const char *names)
 	for (name = list ? strtok_r(list, ", ", &tmp) : NULL; name && !ret;
 	     name = strtok_r(NULL, ", ", &tmp)) {
 		const struct pmu_metrics_table *tables[] = {
-			pmu_metrics_table__find(), pmu_metrics_table__default(),
+			find_table(env), pmu_metrics_table__default(),
 		};
 		struct find_group find = { .group = name, .all = &all };
 		size_t len = all.len;

@@ -221,7 +221,7 @@ static int can_count(const struct window_record *rec, const char *counters)
 int window_record__add_metrics(const struct window_record *rec, const char *metrics,
 			       struct strbuf *events)
 {
-	char *names = window_metric__expand_groups(metrics), *name, *tmp;
+	char *names = window_metric__expand_groups(metrics, /*env=*/NULL), *name, *tmp;
 	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
 	struct strbuf left_out = STRBUF_INIT;
 	int ret = names ? 0 : -ENOMEM;

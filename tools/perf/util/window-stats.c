@@ -197,6 +197,25 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	return 0;
 }
 
+/* Add a multiple of one value to another one, or to itself, in each window. */
+static void window_stats__add_value(struct window_stats *stats, const struct window_group *group,
+				    unsigned int to, unsigned int from, double factor)
+{
+	double *square = window_stats__product(stats, group, to, to);
+
+	if (!factor)
+		return;
+	stats->sums[to] += factor * stats->sums[from];
+	*square += factor * (2 * *window_stats__product(stats, group, to, from) +
+			     factor * *window_stats__product(stats, group, from, from));
+	for (unsigned int i = 0; i < window_group__nr_values(group); i++) {
+		if (i != to) {
+			*window_stats__product(stats, group, to, i) +=
+				factor * *window_stats__product(stats, group, from, i);
+		}
+	}
+}
+
 /**
  * window_stats__correct - Correct the counts of windows.
  * @stats: The statistics.
@@ -204,43 +223,14 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
  */
 void window_stats__correct(struct window_stats *stats, const struct window_group *group)
 {
-	unsigned int nr = window_group__nr_values(group), length = SUM_COUNTS;
-	double matrix[nr][nr], old[nr], products[nr][nr];
+	unsigned int length = SUM_COUNTS + group->sampler_index;
 
 	if (!stats->sums)
 		return;
-	/* Each value as a sum of others: first itself, less the cost. */
-	memset(matrix, 0, sizeof(matrix));
-	length += group->sampler_index;
-	for (unsigned int i = 0; i < nr; i++) {
-		matrix[i][i] = 1;
-		if (i >= SUM_COUNTS)
-			matrix[i][SUM_NR] = -group->costs[i - SUM_COUNTS];
-	}
-	matrix[length][length] = group->stalls;
-	matrix[length][SUM_ARMED] = 1 - group->stalls;
-
-	memcpy(old, stats->sums, sizeof(old));
-	for (unsigned int i = 0; i < nr; i++) {
-		for (unsigned int j = 0; j < nr; j++)
-			products[i][j] = *window_stats__product(stats, group, i, j);
-	}
-	for (unsigned int i = 0; i < nr; i++) {
-		stats->sums[i] = 0;
-		for (unsigned int k = 0; k < nr; k++)
-			stats->sums[i] += matrix[i][k] * old[k];
-		for (unsigned int j = 0; j <= i; j++) {
-			double *product = window_stats__product(stats, group, i, j);
-
-			*product = 0;
-			for (unsigned int k = 0; k < nr; k++) {
-				for (unsigned int l = 0; matrix[i][k] && l < nr; l++) {
-					*product += matrix[i][k] * matrix[j][l] *
-						    products[k][l];
-				}
-			}
-		}
-	}
+	window_stats__add_value(stats, group, length, length, group->stalls - 1);
+	window_stats__add_value(stats, group, length, SUM_ARMED, 1 - group->stalls);
+	for (unsigned int i = 0; i < group->nr_counts; i++)
+		window_stats__add_value(stats, group, SUM_COUNTS + i, SUM_NR, -group->costs[i]);
 }
 
 /* What the windows counted of the sampling event. */
@@ -460,24 +450,29 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 	return rate;
 }
 
-/* The length of the windows of an entry, and the part of it behind what was armed: a stall. */
+/* The length of the windows of an entry, if this is corrected. */
 static double window_stats__corrected_length(const struct window_stats *stats,
 					     const struct window_group *group, double cost,
-					     double stalls, double *overlong)
+					     double stalls)
 {
-	double nr = stats->sums[SUM_NR], armed = stats->sums[SUM_ARMED] - nr * cost;
-	double behind = stalls * (window_stats__length(stats, group) - stats->sums[SUM_ARMED]);
+	double behind = window_stats__length(stats, group) - stats->sums[SUM_ARMED];
 
-	behind = max(behind, 0.0);
-	*overlong = behind / max(armed + behind, nr);
-	return armed + behind;
+	return stats->sums[SUM_ARMED] - stats->sums[SUM_NR] * cost + stalls * max(behind, 0.0);
+}
+
+/* The part of such a length that is behind what was armed: a stall. */
+static double window_stats__overlong(const struct window_stats *stats, double length, double cost)
+{
+	double armed = stats->sums[SUM_ARMED] - stats->sums[SUM_NR] * cost;
+
+	return max(1 - armed / length, 0.0);
 }
 
 /* The mean rate of instructions over the time of all entries. */
 static double mean_rate(const struct window_group *group, const struct window_entry *entries,
 			unsigned int nr, double cost, double stalls)
 {
-	double windows = 0, rates = 0, few_windows = 0, few_length = 0, few_insns = 0, overlong;
+	double windows = 0, rates = 0, few_windows = 0, few_length = 0, few_insns = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct window_stats *stats = entries[i].stats;
@@ -485,7 +480,7 @@ static double mean_rate(const struct window_group *group, const struct window_en
 
 		if (!stats->sums)
 			continue;
-		length = window_stats__corrected_length(stats, group, cost, stalls, &overlong);
+		length = window_stats__corrected_length(stats, group, cost, stalls);
 		length = max(length, stats->sums[SUM_NR]);
 		windows += stats->sums[SUM_NR];
 		if (stats->nr_used >= MIN_RATE_WINDOWS) {
@@ -561,10 +556,10 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 
 			if (!rate.windows || !rate.samples)
 				continue;
-			length = window_stats__corrected_length(stats, group, *cost, stalls,
-								&overlong);
+			length = window_stats__corrected_length(stats, group, *cost, stalls);
 			if (length < stats->sums[SUM_NR])
 				continue;
+			overlong = window_stats__overlong(stats, length, *cost);
 			slope = stats->sums[SUM_NR] / length;
 			error = rate.windows_variance + rate.samples_variance +
 				overlong * overlong;
@@ -643,13 +638,13 @@ static double window_stats__left_bias(const struct window_stats *stats)
 static double window_stats__stall_bias(const struct window_stats *stats,
 				       const struct window_group *group)
 {
-	double length = window_stats__length(stats, group), overlong;
+	double length = window_stats__length(stats, group), overlong = 0;
 
-	if (length <= 0)
-		return 0;
-	overlong = 1 - (stats->sums[SUM_ARMED] -
-			stats->sums[SUM_NR] * group->costs[group->sampler_index]) / length;
-	return overlong > 0 ? overlong * overlong : 0;
+	if (length > 0) {
+		overlong = window_stats__overlong(stats, length,
+						  group->costs[group->sampler_index]);
+	}
+	return overlong * overlong;
 }
 
 static double window_stats__bias(const struct window_stats *stats,
@@ -658,50 +653,75 @@ static double window_stats__bias(const struct window_stats *stats,
 	return window_stats__left_bias(stats) + window_stats__stall_bias(stats, group);
 }
 
+/* What windows and samples of an entry differ by. */
+struct difference {
+	/* The square of the difference of their logarithms, less @variance. */
+	double	excess;
+	/* What of it their errors explain. */
+	double	variance;
+	/* window_stats__bias() */
+	double	bias;
+};
+
+/* Compare the entries with enough samples. Return how many there are. */
+static unsigned int window_group__compare(const struct window_group *group,
+					  const struct window_entry *entries, unsigned int nr,
+					  unsigned int event, struct difference *differences)
+{
+	unsigned int compared = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct window_samples samples = window_entry__samples(&entries[i], group, event);
+		struct window_samples time = window_entry__samples(&entries[i], group,
+								   group->sampler_index);
+		struct difference *difference = &differences[compared];
+		struct window_rate rate;
+
+		if (samples__nr(&samples) < MIN_COMPARED || samples__nr(&time) < MIN_COMPARED)
+			continue;
+		rate = window_entry__rate(&entries[i], group, event, group->noise);
+		if (!rate.windows || !rate.samples)
+			continue;
+		difference->variance = rate.windows_variance + rate.samples_variance;
+		difference->excess = log(rate.samples / rate.windows);
+		difference->excess *= difference->excess;
+		difference->excess -= difference->variance;
+		difference->bias = window_stats__bias(entries[i].stats, group);
+		compared++;
+	}
+	return compared;
+}
+
 /*
  * The variance of what windows and samples differ by, beyond what their errors explain, as
  * a factor of window_stats__bias(): the most likely one, and its standard error.
  */
 static double window_group__find_bias(const struct window_group *group,
 				      const struct window_entry *entries, unsigned int nr,
-				      unsigned int event)
+				      unsigned int event, struct difference *differences)
 {
 	double result = UNKNOWN_BIAS * UNKNOWN_BIAS;
 
+	nr = window_group__compare(group, entries, nr, event, differences);
+
 	/* The weights depend on the result. */
-	for (int step = 0; step < 4; step++) {
+	for (int step = 0; nr && step < 4; step++) {
 		double weights = 0, sum = 0, squares = 0, products = 0, biases = 0, error;
-		unsigned int compared = 0;
 
 		for (unsigned int i = 0; i < nr; i++) {
-			struct window_rate rate = window_entry__rate(&entries[i], group, event,
-								     group->noise);
-			double variance = rate.windows_variance + rate.samples_variance;
-			double bias = window_stats__bias(entries[i].stats, group), weight, excess;
-			struct window_samples samples =
-				window_entry__samples(&entries[i], group, event);
-			struct window_samples time =
-				window_entry__samples(&entries[i], group, group->sampler_index);
+			double bias = differences[i].bias, excess = differences[i].excess;
+			double variance = differences[i].variance + result * bias;
+			double weight = bias / (variance * variance);
 
-			if (!rate.windows || !rate.samples ||
-			    samples__nr(&samples) < MIN_COMPARED ||
-			    samples__nr(&time) < MIN_COMPARED)
-				continue;
-			excess = log(rate.samples / rate.windows);
-			excess = excess * excess - variance;
-			weight = bias / ((variance + result * bias) * (variance + result * bias));
 			weights += weight * bias;
 			sum += weight * excess;
 			squares += weight * weight * excess * excess;
 			products += weight * weight * excess * bias;
 			biases += weight * weight * bias * bias;
-			compared++;
 		}
-		if (!compared)
-			break;
 		/* With few entries, hardly anything is known. */
-		sum += PRIOR_ENTRIES * weights / compared * UNKNOWN_BIAS * UNKNOWN_BIAS;
-		weights += PRIOR_ENTRIES * weights / compared;
+		sum += PRIOR_ENTRIES * weights / nr * UNKNOWN_BIAS * UNKNOWN_BIAS;
+		weights += PRIOR_ENTRIES * weights / nr;
 		result = sum / weights;
 		error = sqrt(squares - 2 * result * products + result * result * biases) / weights;
 		/* If hardly any window leaves its entry, samples cannot tell. */
@@ -709,30 +729,6 @@ static double window_group__find_bias(const struct window_group *group,
 			       MAX_BIAS * MAX_BIAS);
 	}
 	return result;
-}
-
-/**
- * window_group__calibrate - Find out how much windows differ from each other and from samples.
- * @group: The group.
- * @entries: All entries.
- * @nr: Number of these.
- */
-void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
-			     unsigned int nr)
-{
-	double insns = UNKNOWN_BIAS * UNKNOWN_BIAS;
-
-	window_group__find_noise(group, entries, nr);
-	if (group->insns >= 0 && group->samplers[group->insns])
-		insns = window_group__find_bias(group, entries, nr, group->insns);
-	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		/* Of what does not sample, the instructions have to tell. */
-		if (group->samplers[i] && window_group__is_frequent(group, i))
-			group->bias[i] = window_group__find_bias(group, entries, nr, i);
-		else
-			group->bias[i] = insns;
-	}
-	group->calibrated = true;
 }
 
 /* An estimate of a count, and how large the part of the windows in its logarithm is. */
@@ -781,6 +777,58 @@ static bool window_entry__count(const struct window_entry *entry,
 	count->count = cycles * exp(count->windows * log(rate.windows) +
 				    (1 - count->windows) * log(rate.samples));
 	return true;
+}
+
+/* If samples are missing, shares in those that are left are not shares of the counters. */
+static void window_group__check_shares(const struct window_group *group,
+				       struct window_metric *metric,
+				       const struct window_entry *entries, unsigned int nr)
+{
+	struct window_count count;
+	double sum = 0;
+
+	if (metric->kind != WINDOW_METRIC_SHARE || !metric->available)
+		return;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (window_entry__count(&entries[i], group, metric->dividend,
+					/*relative=*/false, &count))
+			sum += count.count;
+	}
+	metric->contradicted = fabs(sum - group->totals[metric->dividend]) >
+			       MAX_ERROR * group->totals[metric->dividend];
+}
+
+/**
+ * window_group__calibrate - Find out how much windows differ from each other and from samples.
+ * @group: The group.
+ * @entries: All entries.
+ * @nr: Number of these.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+			    unsigned int nr)
+{
+	struct difference *differences = malloc((nr + 1) * sizeof(*differences));
+	double insns = UNKNOWN_BIAS * UNKNOWN_BIAS;
+
+	if (!differences)
+		return -ENOMEM;
+	window_group__find_noise(group, entries, nr);
+	if (group->insns >= 0 && group->samplers[group->insns])
+		insns = window_group__find_bias(group, entries, nr, group->insns, differences);
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		/* Of what does not sample, the instructions have to tell. */
+		group->bias[i] = insns;
+		if (group->samplers[i] && window_group__is_frequent(group, i))
+			group->bias[i] = window_group__find_bias(group, entries, nr, i,
+								 differences);
+	}
+	free(differences);
+	for (unsigned int i = 0; i < group->nr_metrics; i++)
+		window_group__check_shares(group, &group->metrics[i], entries, nr);
+	group->calibrated = true;
+	return 0;
 }
 
 /* What one count stands for, of a sample or in a window. */
@@ -949,9 +997,10 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 	}
 	if (m->kind == WINDOW_METRIC_SHARE) {
 		estimate->value = min(value, m->factor);
+		estimate->low = min(estimate->low, m->factor);
 		estimate->high = min(estimate->high, m->factor);
 	}
-	return value > 0 && estimate->high <= value * (1 + MAX_ERROR) &&
+	return value > 0 && !m->contradicted && estimate->high <= value * (1 + MAX_ERROR) &&
 	       estimate->low * (1 + MAX_ERROR) >= value * 0.999 ?
 	       WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
 }

@@ -11,6 +11,7 @@
 struct evsel;
 struct hist_entry;
 struct expr_parse_ctx;
+struct perf_env;
 struct strbuf;
 struct window_refs;
 
@@ -53,6 +54,7 @@ enum window_metric_kind {
  * @dividend: Index in the group of the event that is divided, or shared.
  * @divisor: Index in the group of the event to divide by.
  * @available: The group has all events.
+ * @contradicted: A share: those of all entries together are far from all.
  * @expr: An expression.
  * @refs: Other metrics in it.
  * @ctx: To compute it.
@@ -68,6 +70,7 @@ struct window_metric {
 	unsigned int		dividend;
 	unsigned int		divisor;
 	bool			available;
+	bool			contradicted;
 	char			*expr;
 	struct window_refs	*refs;
 	struct expr_parse_ctx	*ctx;
@@ -194,15 +197,15 @@ const char *window_metric__names(void);
 int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events);
 bool window_metric__is_builtin(const char *name);
 const char *window_metric__default_names(void);
-char *window_metric__expand_groups(const char *names);
+char *window_metric__expand_groups(const char *names, struct perf_env *env);
 double window_metric__compute(const struct window_metric *metric,
 			      const struct window_group *group, const double *counts);
 
 void window_group__count(struct window_group *group, const struct window *window);
 void window_group__find_costs(struct window_group *group, const struct window_entry *entries,
 			      unsigned int nr, double nr_interrupts);
-void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
-			     unsigned int nr);
+int window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+			    unsigned int nr);
 
 void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,

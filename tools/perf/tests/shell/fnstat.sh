@@ -66,6 +66,7 @@ test_plain_period() {
 		return
 	fi
 	check_shares "Report of a plain period"
+	test_columns
 }
 
 test_windows() {
@@ -179,10 +180,12 @@ test_events "No frequency" "a number above 0, or max" -F 5x
 test_events "Frequency or period" "exclude each other" -F 500 -c 100000
 test_events "A cut name" "cycles/freq=500," --fre 500
 test_events "A cut name of fnstat" "Ambiguous option" --win 100
-test_events "A cut name of both" "can be --kernel or --kernel-callchains" --kern
+test_events "A cut name of both" "could be --kernel.* or --kernel" --kern
 test_events "A cut name of perf record" "period=100000,alt-period" --outp "${data}" -c 100000
 test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000
-test_events "No own letter among others" "write -F apart" -gF 500
+test_events "Several letters, one of fnstat" "cycles/freq=500,[^/]*/.*" -gF500
+test_events "No number" "expects a numerical value" -w 12x
+test_events "Too large a number" "below 2^64" -w 18446744073709551616
 
 # test_reason NAME REGEX OPTIONS...: a refusal has the reason, and no other one
 test_reason() {
@@ -254,6 +257,23 @@ test_events "Each event samples" "instructions/period=100000,[^/]*/P}" -c 100000
 test_events "Events with terms and modifiers" \
 	"instructions/name=x,period=[^/]*/P,page-faults:u}" \
 	--counters instructions/name=x/,page-faults:u
+
+# test_columns: the order of the fields is that of the entries
+test_columns() {
+	if perf fnstat report -i "${data}" -F metric:cpi,overhead,sym -t , 2> "${log}" |
+		awk -F ' *[,?] *' '/fnmix_/ && $1 != "-" {
+				nr++
+				if (nr > 1 && $1 > last)
+					exit failed = 1
+				last = $1 + 0
+			}
+			END { exit failed || nr < 2 }'
+	then
+		pass "Sort by the first field"
+	else
+		fail "Sort by the first field"
+	fi
+}
 
 test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period

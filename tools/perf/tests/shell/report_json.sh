@@ -84,6 +84,8 @@ json_windows() {
 }
 
 json plain.json --no-children --sort sym,comm -g caller,0
+json tree.json --no-children --sort comm -g caller,0
+json folded.json --no-children --sort comm -g folded,caller,0
 json children.json --children --windows --sort sym -g none
 json filtered.json --no-children --sort comm,sym --comms perf -g none
 json_windows
@@ -112,6 +114,21 @@ def check_chains(report):
 				assert chain_period(entry["callchains"]) == entry["period"], entry
 	return any("callchains" in entry for event in report["events"]
 		   for entry in event["entries"])
+
+# The period of each whole chain.
+def chains(nodes, before=(), all=None):
+	all = {} if all is None else all
+	for node in nodes:
+		frames = before + tuple(node["frames"])
+		all[frames] = all.get(frames, 0) + node["period"]
+		chains(node.get("next", []), frames, all)
+	return {frames: period for frames, period in all.items() if period}
+
+def same_chains(a, b):
+	rows = [[(entry["command"], chains(entry.get("callchains", [])))
+		 for event in report["events"] for entry in event["entries"]]
+		for report in (a, b)]
+	return rows[0] and rows[0] == rows[1]
 
 def check_periods(report):
 	for event in report["events"]:
@@ -187,6 +204,8 @@ check_reports "Names of any bytes" \
 check_reports "A filter by name" 'load(f"{dir}/filtered.json")["events"]'
 check_reports "Entries add up" 'check_periods(plain) and check_periods(whole)'
 check_reports "Callchains add up" 'check_chains(plain)'
+check_reports "Folded callchains" \
+	'same_chains(load(f"{dir}/tree.json"), load(f"{dir}/folded.json"))'
 check_reports "Windows with children" 'is_child_sum(children)'
 check_reports "Products of counts" 'check_products(whole)'
 check_reports "$(find "${testdir}/parts" -type f | wc -l) CPUs add up" \
@@ -286,10 +305,25 @@ test_refused() {
 		pass "Refuse JSON with $*"
 	fi
 }
+# The fields of a tracepoint are keys too: without them, there is one entry.
+test_fields() {
+	if ! run_logged perf record -o "${data}" -e sched:sched_switch \
+		perf test -w fnmix 100
+	then
+		skip "Fields of tracepoints: cannot record"
+		return
+	fi
+	json fields.json --sort prev_comm,next_comm
+	check_reports "Fields of tracepoints" \
+		'all("prev_comm" in entry and "next_comm" in entry for event in
+		     load(f"{dir}/fields.json")["events"] for entry in event["entries"])'
+}
+
 test_refused --hierarchy
 test_refused --stats
 test_refused --header
 test_refused --dump-raw-trace
 test_query
+test_fields
 
 end_test

@@ -72,6 +72,33 @@ else
 	fail "Places without a symbol"
 fi
 
+# as_cpu MODEL: report a metric of Sapphire Rapids, as if an Intel CPU had made the recording
+as_cpu() {
+	local id="GenuineIntel,6,$1,0"
+
+	while [ "${#id}" -lt "${#cpuid}" ]
+	do
+		id="${id}0"
+	done
+	LC_ALL=C sed "s/${cpuid}/${id}/" "${data}" > "${data}.cpu" &&
+	perf report -i "${data}.cpu" --header-only 2> /dev/null | grep -q "^# cpuid : ${id}$" &&
+	perf report -i "${data}.cpu" --stdio --windows --metrics=tma_amx_busy \
+		> "${out}" 2> "${log}"
+}
+
+# Metrics are those of the CPU of the recording, not of the one that reads it.
+cpuid=$(perf report -i "${data}" --header-only 2> /dev/null | sed -n 's/^# cpuid : //p')
+if ! grep -q x86 <<< "$(uname -m)" || [ "${#cpuid}" -lt 20 ] ||
+   ! PERF_CPUID=GenuineIntel-6-8F-0 perf list metric 2> /dev/null | grep -q tma_amx_busy
+then
+	skip "Metrics of the CPU of the recording"
+elif as_cpu 143 && ! as_cpu 106 && grep -q "Unknown metric 'tma_amx_busy'" "${log}"
+then
+	pass "Metrics of the CPU of the recording"
+else
+	fail "Metrics of the CPU of the recording"
+fi
+
 # A frequency is no length of windows.
 if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
 	perf test -w fnmix 100 &&
