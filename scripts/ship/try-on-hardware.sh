@@ -174,8 +174,8 @@ windows()		# FUNCTION LENGTH MODIFIER
 			}
 			sort(late)
 			printf "%s %7d %6d%% %5d %6d %6d %6d %6d", what, n, \
-				expected ? 100 * n / expected : 0, splits, late[1], quantile(.5), \
-				quantile(.9), late[n]
+				expected ? 100 * n / expected : 0, splits, quantile(0), quantile(.5), \
+				quantile(.9), quantile(1)
 			# The middle half: a few windows have something else in them.
 			sort(added)
 			for (i = int(n / 4) + 1; i <= n - int(n / 4); i++) {
