@@ -10,7 +10,7 @@
 
 [ $# -le 1 ] || usage
 need chromium python3
-script=$LINUX/tools/perf/scripts/python/fnstat-html.py
+script=$TOP/scripts/ship/fnstat-html.py
 dir=$RESULTS/page
 if [ $# = 1 ]; then
 	[ -r "$1" ] || die "no report $1"

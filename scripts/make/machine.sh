@@ -58,12 +58,10 @@ if grep -q '/guest/real\.sh' "$list"; then
 	files+=("$real=real")
 fi
 # A Python for what is in Python.
-if grep -qE '/perf-tests/(attr|report_json|fnstat_html)\.sh' "$list"; then
+if grep -qE '/perf-tests/(attr|report_json)\.sh' "$list"; then
 	libraries=$("$TOP/scripts/make/sysroot.sh" "$arch")
 	files+=("$libraries/usr/bin/python3.11=usr/bin/python3"
 		"$libraries/usr/lib/python3.11=usr/lib/python3.11" "$libraries/lib=lib")
-	script=$LINUX/tools/perf/scripts/python/fnstat-html.py
-	[ ! -e "$script" ] || files+=("$script=scripts/python/fnstat-html.py")
 	for file in "$libraries"/usr/lib/*/libsqlite3.so.0*; do
 		files+=("$file=${file#"$libraries/"}")
 	done

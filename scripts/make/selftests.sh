@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: selftests.sh ARCH [TREE]
 #
-# Build the perf_events selftests of TREE (default: build/linux) for ARCH,
-# static, and print the directory they are installed in, with kselftest's
-# run_kselftest.sh.
+# Build the perf_events selftests of TREE (default: build/linux) and the programs in
+# tests/perf_events for ARCH, static, and print the directory they are installed in, with
+# kselftest's run_kselftest.sh.
 . "$(dirname "$0")/lib.sh"
 
 [ $# -ge 1 ] || usage
@@ -22,8 +22,25 @@ if [ -e "$bpf" ] && [ -e "$libraries/usr/include/libelf.h" ]; then
 		USERLDFLAGS="-static -L$libraries/usr/lib/$multiarch")
 fi
 key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
-	cat "$arch_conf" "$0" | sha256sum; echo "$libraries"
+	cat "$arch_conf" "$0" "$TOP"/tests/perf_events/* | sha256sum; echo "$libraries"
 	"${CROSS_COMPILE}gcc" --version | head -n 1)
+
+# Build the programs of tests/perf_events, which share the headers of the selftests.
+build_own()
+{
+	local dir=$TOP/tests/perf_events flags=()
+
+	[ -e "$tree/tools/testing/selftests/perf_events/alt_period.h" ] || return 0
+	flags=(-O2 -Wall -D_GNU_SOURCE= -static -pthread -isystem "$out/usr/include"
+		-I"$tree/tools/testing/selftests" -I"$tree/tools/testing/selftests/perf_events"
+		-idirafter "$tree/tools/include")
+	# shellcheck disable=SC2206 # several words
+	flags+=(${selftest_cflags:-})
+	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/sample_cost" \
+		"$dir/sample_cost.c"
+	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/alt_period_fuzz" \
+		"$dir"/alt_period_fuzz*.c
+}
 
 build()
 {
@@ -33,6 +50,7 @@ build()
 	make -s -C "$tree/tools/testing/selftests" O="$out" ARCH="$kernel_arch" \
 		CROSS_COMPILE="$CROSS_COMPILE" FORCE_TARGETS=1 TARGETS=perf_events \
 		"${flags[@]}" INSTALL_PATH="$out/selftests" install
+	build_own
 	set_built "$out/selftests" "$key"
 }
 

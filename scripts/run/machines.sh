@@ -59,17 +59,15 @@ set_variables()			# NAME
 		/^\t/ && found' "$TOP/machines/variants.table")"
 }
 
-# Print the programs of the perf_events selftests that "make kselftest" runs, from
-# the Makefile of TREE or, if there is none yet, from the plain copy.
+# Print the programs of the perf_events selftests that "make kselftest" runs, from TREE
+# or, if there is none yet, from the plain copy.
 selftest_names()		# TREE
 {
-	local makefile=$1/tools/testing/selftests/perf_events/Makefile
+	local dir=$1/tools/testing/selftests/perf_events
 
-	[ -f "$makefile" ] || makefile=$TOP/selftests/perf_events/Makefile
-	[ -f "$makefile" ] || die "there is no $makefile yet: 'make import'"
-	sed -e :a -e '/\\$/N; s/\\\n//; ta' "$makefile" |
-		sed -nE 's/^TEST_(GEN_|CUSTOM_)?PROGS *[:+]?= *//p' |
-		tr -s ' \t' '\n' | sed 's|.*/||' | grep .
+	[ -d "$dir" ] || dir=$TOP/selftests/perf_events
+	[ -d "$dir" ] || die "there is no $dir yet: 'make import'"
+	(cd "$dir" && printf '%s\n' *.c | sed 's/\.c$//')
 }
 
 # Print the entries of a list, without includes and comments.

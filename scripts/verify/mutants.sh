@@ -5,19 +5,19 @@
 # Does "perf test" notice a line of the windows that is wrong? Each line of mutants.table is
 # one that is broken: compile its file so, link perf with it, and run the unit test, which
 # has to fail. TREE (default: build/linux) is not changed. Print the table.
-. "$(dirname "$0")/build/lib.sh"
+. "$(dirname "$0")/../make/lib.sh"
 
-tree=${1:-$LINUX} table=${MUTANTS:-$TOP/scripts/mutants.table}
+tree=${1:-$LINUX} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
 test="Windows of events"
 case $(uname -m) in
 aarch64)	host=arm64 ;;
 *)		host=$(uname -m) ;;
 esac
 [ -d "$tree/tools/perf" ] || usage
-perf=$("$TOP/scripts/build/perf.sh" "$host" "$tree")
+perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree")
 out=${perf%/*}
 use_arch "$host"
-lib=$("$TOP/scripts/build/sysroot.sh" "$host")/usr/lib/$multiarch
+lib=$("$TOP/scripts/make/sysroot.sh" "$host")/usr/lib/$multiarch
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 

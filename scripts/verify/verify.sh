@@ -14,6 +14,7 @@
 #   fuzz       OPERATIONS= (5000000) random operations with SEED= do no harm to the kernels
 #              of MACHINES= (arm64-debug: KASAN and lockdep); with PLAIN=1 without
 #              alternating periods
+#   mutants    "perf test" notices each line of mutants.table that is wrong
 #   newest     how many patches apply to the newest kernel in Debian's archive
 #   qemu       our QEMU: its series, and its own test
 #   robots     what the kernel's robots and maintainers run on a series, a line for each:

@@ -14,15 +14,11 @@ block|# Windows: *|what make demo prints
 block|interrupts: *|what make bench prints
 block|interrupts   windows *|the same
 block|throttling *|what make headline prints
-block|0100 *|the topics
 block|patches/ *|the directories
 block|-e '{cycles/period=*...}:uS'|an option, and cut
 line|make *|builds or boots, where this repository is
-line|scripts/series/topic.sh *|makes a kernel tree
-line|git am *|needs a kernel tree
 line|cd build/linux *|needs a kernel tree
-line|sudo apt *|installs packages: make deb-test does
-line|scripts/try-on-hardware.sh *|the test 'hardware' does
+line|sudo apt *|installs packages: make verify WHAT=deb does
 line|#*|a comment"
 
 work=$(mktemp -d)

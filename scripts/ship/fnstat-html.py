@@ -1,0 +1,655 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Make one HTML page of reports: a table, and a flame graph that metrics colour.
+
+usage: fnstat-html.py [-o PAGE] [--rows N] REPORT...
+
+  perf fnstat record -g -o perf.data -- app
+  perf fnstat report -i perf.data --json --children -g caller,0 > report.json
+  fnstat-html.py report.json > page.html
+
+REPORT is what 'perf report --json' wrote, or - for the standard input. Several of them
+get sections of their own: the marks of a sum could not be computed from theirs. The page
+needs nothing else, neither files nor a network. See report-json.txt.
+"""
+
+import argparse
+import html
+import json
+import math
+import re
+import sys
+
+VERSION = 2
+
+# Columns: name in the report, header, what it is. Others follow, under their own names.
+METRICS = {name: (header, text) for name, header, text in (
+	("cpi", "CPI", "cycles per instruction"),
+	("ipc", "IPC", "instructions per cycle"),
+	("branch-mpki", "BM/KI", "branch misses in 1000 instructions"),
+	("cache-mpki", "CM/KI", "cache misses in 1000 instructions"),
+	("branch-miss-rate", "%BMR", "percentage of the branches that miss"),
+	("cache-miss-rate", "%CM", "percentage of the cache references that miss"),
+	("instructions-share", "%I", "percentage of all instructions"),
+	("branch-miss-share", "%BM", "percentage of all branch misses"),
+	("cache-ref-share", "%L1DA", "percentage of all cache references"),
+	("cache-miss-share", "%L1DM", "percentage of all cache misses"),
+)}
+# After these come the columns of time, which every report has.
+BEFORE_TIME = 6
+
+# A browser is slow with more rows of a table, and nobody reads them.
+MAX_ROWS = 2000
+
+MARKS = {
+	"": "",
+	"?": "the interval is wider than 20 % to one side",
+}
+PROBLEMS = {"left": "ended elsewhere", "lost": "with lost samples", "length": "of another length",
+	    "backwards": "with counts that go backwards", "split": "split",
+	    "multiplexed": "multiplexed"}
+
+class Value:
+	"""A number with an interval and a mark; low and high may be None, or infinite."""
+
+	def __init__(self, value, low=None, high=None, mark="", digits=2):
+		self.value, self.low, self.high, self.mark = value, low, high, mark
+		self.digits = digits
+
+	def __str__(self):
+		return f"{self.value:.{self.digits}f}"
+
+	def describe(self):
+		"""Tell all of it."""
+		text = str(self)
+		if self.low is not None or self.high is not None:
+			low, high = ("?" if end is None else f"{end:.{self.digits}f}"
+				     for end in (self.low, self.high))
+			text += f" ({low} to {high})"
+		return text + (f" {self.mark} {MARKS.get(self.mark, '')}" if self.mark else "")
+
+class Column:
+	"""A column of the table: its values are compared by colour if it is a metric."""
+
+	def __init__(self, key, header, text, values, heat=True):
+		self.key, self.header, self.text, self.heat = key, header, text, heat
+		self.digits = 0 if key in ("used", "samples") else 2
+		trusted = [v.value for v in values if v and v.mark != "?"]
+		trusted = trusted or [v.value for v in values if v]
+		self.high = max(trusted + [0]) or 1
+		# No function has less than some cycles per instruction; other metrics can be zero.
+		self.low = min(trusted, default=0) if key in ("metric:cpi", "metric:ipc") \
+			else min(trusted + [0])
+		self.high = max(self.high, 2 * self.low)
+
+	def place(self, number):
+		"""Return the place of a number on the scale, 0 to 1."""
+		part = (number - self.low) / (self.high - self.low)
+		return round(math.sqrt(min(max(part, 0), 1)), 3)
+
+def is_event(name, event):
+	"""Tell if a name is that of an event, with or without PMU, terms and modifiers."""
+	return bool(re.match(rf"([^/]+/)?{event}([:/,]|$)", name))
+
+def time_share(stats, everything):
+	"""Estimate the share of time, with the interval of E. B. Wilson."""
+	if not everything["weight"] or not everything["weight2"]:
+		return None
+	p, z = stats["weight"] / everything["weight"], 1.959964
+	n = everything["weight"] ** 2 / everything["weight2"]
+	center = (p + z * z / (2 * n)) / (1 + z * z / n)
+	half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+	return Value(100 * p, 100 * max(center - half, 0), 100 * min(center + half, 1))
+
+def row_values(stats, event):
+	"""Make the values of an entry, or of it with all that it calls."""
+	values = {"samples": Value(stats["samples"], digits=0)}
+	windows = stats.get("windows")
+	if windows:
+		values["time"] = time_share(windows, event["windows"]["all"])
+		values["used"] = Value(windows["used"], digits=0)
+		if windows["windows"]:
+			values["left"] = Value(100 * windows["problems"]["left"] / windows["windows"])
+	elif event["period"]:
+		values["time"] = Value(100 * stats["period"] / event["period"])
+	for name, metric in stats.get("metrics", {}).items():
+		values["metric:" + name] = Value(float(metric["value"]), metric["low"],
+						 metric["high"], metric["mark"])
+	return values
+
+class Tree:
+	"""The call chains of an event, as one tree of functions."""
+
+	def __init__(self):
+		# In each node: function, period of its own, with what it calls, children.
+		self.root = ["all", 0, 0, {}]
+
+	def add(self, frames, period):
+		node = self.root
+		node[2] += period
+		for frame in frames:
+			node = node[3].setdefault(frame, [frame, 0, 0, {}])
+			node[2] += period
+		node[1] += period
+
+	def nodes(self, index):
+		"""List parents, functions and both periods, the largest child first."""
+		parents, names, own, all_ = [], [], [], []
+		todo = [(self.root, -1)]
+		while todo:
+			node, parent = todo.pop()
+			children = sorted(node[3].values(), key=lambda n: (n[2], n[0]))
+			todo += [(child, len(parents)) for child in children]
+			parents.append(parent)
+			names.append(index.setdefault(node[0], len(index)))
+			own.append(node[1])
+			all_.append(node[2])
+		return {"parent": parents, "name": names, "own": own, "all": all_}
+
+def add_chains(tree, entry, caller_first):
+	"""Add the chains of the samples of an entry itself."""
+	todo = [([], node) for node in reversed(entry.get("callchains", []))]
+	while todo:
+		frames, node = todo.pop()
+		frames = frames + node["frames"]
+		todo += [(frames, child) for child in node.get("next", [])]
+		# With children, others begin with the entry and end with what it called.
+		if node["period"] and frames and \
+		   ("children" not in entry or frames[-1] == entry.get("symbol")):
+			tree.add(frames if caller_first else reversed(frames), node["period"])
+
+def e(text):
+	"""Escape text for HTML, and surrogates that are not UTF-8 for the output."""
+	return html.escape(str(text))
+
+def entry_keys(entry):
+	return [key for key, value in entry.items() if isinstance(value, str) and key != "mode"]
+
+def make_columns(event, rows):
+	"""Choose the columns, and their scales from the values of all rows."""
+	has_windows = "windows" in event
+	names = list(dict.fromkeys(key[7:] for row in rows for key in row
+				   if key.startswith("metric:")))
+	known = [name for name in METRICS if name in names]
+	unit = "%CY" if is_event(event["event"], "(cpu-)?cycles") else "%"
+	specs = [("used", "#", "number of windows that are used", False)] if has_windows else \
+		[("samples", "Samples", "number of samples", False)]
+	early = [name for name in known if name in list(METRICS)[:BEFORE_TIME]]
+	late = [name for name in known + names if name not in early]
+	specs += [("metric:" + name, *METRICS[name], True) for name in early]
+	specs.append(("time", unit, f"share of the time, of all {event['event']}", True))
+	specs += [("metric:" + name, *METRICS.get(name, (name, name)), True) for name in dict.fromkeys(late)]
+	if has_windows:
+		specs.append(("left", "DIS",
+			      "percentage of the windows that ended elsewhere", False))
+	return [Column(key, header, text, [row.get(key) for row in rows], heat)
+		for key, header, text, heat in specs]
+
+def cell(column, value):
+	if value is None:
+		return "<td>-</td>"
+	style, classes = "", []
+	if column.heat:
+		low = column.low if value.low is None else value.low
+		high = column.high if value.high is None else value.high
+		style = (f' style="--t:{column.place(value.value)};--l:{column.place(low)};'
+			 f'--h:{column.place(high)}"')
+		classes = ["heat"] + (["bar"] if value.low is not None or value.high is not None
+				      else [])
+	if value.mark == "?":
+		classes.append("poor")
+	mark = f"<sup>{e(value.mark)}</sup>" if value.mark else ""
+	return (f'<td class="{" ".join(classes)}"{style} data-v="{value.value!r}" '
+		f'title="{e(column.header + " " + value.describe())}">{value}{mark}</td>')
+
+def table(columns, rows, keys, kind, hidden, note):
+	"""Write the table of the entries that have something of this kind."""
+	def header(text, title, numeric, sort=None):
+		return (f'<th scope="col" aria-sort="{sort or "none"}"{" class=n" if numeric else ""}>'
+			f'<button type="button" title="{e(title)}">{e(text)}</button></th>')
+
+	out = [f'<table class="{kind}"{" hidden" if hidden else ""}><thead><tr>']
+	out += [header(key.replace("_", " ").capitalize(), "sort by name", False) for key in keys]
+	out += [header(column.header, column.text, True,
+		       "descending" if column.key == "time" else None) for column in columns]
+	out.append("</tr></thead><tbody>")
+	for entry, values in rows:
+		mode = entry.get("mode", ".")
+		names = [f"<small>[{e(mode)}]</small> " * (mode != "." and i == 0) +
+			 e(entry.get(key, "")) for i, key in enumerate(keys)]
+		out.append("<tr>" + f'<th scope="row">{names[0] if names else ""}</th>' +
+			   "".join(f"<td class=name>{name}</td>" for name in names[1:]) +
+			   "".join(cell(column, values.get(column.key)) for column in columns) +
+			   "</tr>")
+	out.append("</tbody>")
+	if note:
+		out.append(f"<tfoot><tr><td colspan={len(keys) + len(columns)}>{note}</td></tr></tfoot>")
+	out.append("</table>")
+	return "\n".join(out)
+
+def limit_rows(rows, max_rows, kind):
+	"""Remove the rows with the least time, and tell how many, and how much that is."""
+	left_out = rows[max_rows:]
+	del rows[max_rows:]
+	if not left_out:
+		return ""
+	text = f"The {max_rows} rows with the most time. Not here: {len(left_out)}"
+	if kind == "own":
+		part = sum(values["time"].value for _, values in left_out if values.get("time"))
+		text += f" with {part:.2f} % of it together"
+	return text + ", see --rows of fnstat-html.py."
+
+def section(event, number, max_rows):
+	"""Return the HTML of an event, and what its flame graph needs."""
+	kinds = {"own": [], "all": []}
+	tree, by_name = Tree(), {}
+	caller_first = event.get("callchain_order") == "caller"
+	with_children = any("children" in entry for entry in event["entries"])
+
+	for entry in event["entries"]:
+		own = row_values(entry, event)
+		both = {"own": own}
+		if entry["samples"]:
+			kinds["own"].append((entry, own))
+		if "children" in entry:
+			both["all"] = row_values(entry["children"], event)
+			kinds["all"].append((entry, both["all"]))
+		# Functions of one name cannot be told apart in a chain.
+		name = entry.get("symbol")
+		by_name[name] = None if name in by_name else both
+		if caller_first or not with_children:
+			add_chains(tree, entry, caller_first)
+	for rows in kinds.values():
+		rows.sort(key=lambda row: (-row[1]["time"].value if row[1].get("time") else 0,
+					   [row[0].get(key, "") for key in entry_keys(row[0])]))
+	notes = {kind: limit_rows(rows, max_rows, kind) for kind, rows in kinds.items()}
+	columns = make_columns(event, [row for rows in kinds.values() for _, row in rows])
+	keys = list(dict.fromkeys(key for entry in event["entries"] for key in entry_keys(entry)))
+
+	facts = [f"{event['samples']} samples"]
+	windows = event.get("windows")
+	if windows:
+		everything = windows["all"]
+		used = 100 * everything["used"] / max(everything["windows"], 1)
+		length = f" of {windows['length']:g}" if windows["length"] else ""
+		facts.append(f"<b>{everything['used']}</b> of {everything['windows']} windows"
+			     f"{length} used ({used:.1f} %)")
+		facts += [f"{nr} {e(PROBLEMS.get(problem, problem))}"
+			  for problem, nr in everything["problems"].items() if nr]
+		totals = dict(zip(windows["group"], windows["totals"]))
+		counts = [next((totals[name] for name in totals if is_event(name, wanted)), 0)
+			  for wanted in ("(cpu-)?cycles", "instructions")]
+		if all(counts):
+			facts.append(f"CPI of all <b>{counts[0] / counts[1]:.2f}</b>")
+		facts += [f"{e(name.split('/period=')[0])} {count:.4g}" for name, count in totals.items()]
+
+	out = [f'<section id="e{number}"><h2>{e(event["event"])}</h2>',
+	       f'<p class="facts">{" · ".join(facts)}</p>',
+	       '<div class="tools"><label>Find <input type="search" spellcheck="false" '
+	       'placeholder="part of a name"></label> <span class="found" role="status"></span>']
+	if with_children:
+		out.append('<label>Table <select class="kind"><option value="own">functions alone'
+			   '</option><option value="all">with what they call</option></select></label>')
+	out.append('</div><div class="scroll">')
+	out.append(table(columns, kinds["own"], keys, "own", False, notes["own"]))
+	if with_children:
+		out.append(table(columns, kinds["all"], keys, "all", True, notes["all"]))
+	out.append("</div>")
+
+	data = None
+	if tree.root[2]:
+		index, functions = {}, {}
+		nodes = tree.nodes(index)
+		metrics = [column for column in columns if column.key.startswith("metric:")]
+		# Those that are not in the tables have no values that are to be trusted.
+		shown = {entry.get("symbol") for rows in kinds.values() for entry, _ in rows}
+		for name in [name for name in index if name in shown]:
+			for kind, values in (by_name.get(name) or {}).items():
+				functions.setdefault(index[name], {})[kind] = [
+					value and [None if value.mark == "?" else
+						   column.place(value.value), value.describe()]
+					for column in metrics
+					for value in [values.get(column.key)]]
+		data = {"names": list(index), "nodes": nodes, "functions": functions,
+			"metrics": [[column.header, f"{column.low:.2f}", f"{column.high:.2f}"]
+				    for column in metrics]}
+		part = 100 * tree.root[2] / event["period"]
+		choices = "".join(f'<option value="{kind} {i}">{e(column.header)}{text}</option>'
+				  for kind, text in (("all", " with what it calls"), ("own", " alone"))
+				  if kind == "own" or with_children
+				  for i, column in enumerate(metrics))
+		out.append(f'<div class="tools"><h3>Flame graph</h3><label>Colour <select class="colour">'
+			   f'{choices}<option value="">none</option></select></label>'
+			   '<span class="key"><span class="low"></span><span class="ramp"></span>'
+			   '<span class="high"></span> <i class="none"></i> no value, or <b>?</b></span>'
+			   '<button type="button" class="reset" disabled>Reset zoom</button>'
+			   f'<small>Width: time, {part:.1f} % of all is here. '
+			   'Click or Enter: zoom, arrows: move, Escape: back.</small></div>'
+			   '<div class="flame" role="tree" aria-label="Flame graph"></div>')
+	elif event.get("callchain_order") == "callee" and with_children:
+		out.append("<p>No flame graph: write the report with '-g caller,0'.</p>")
+	elif "callchain_order" not in event:
+		out.append("<p>No flame graph: the report has no call chains. Record with '-g'.</p>")
+	out.append("</section>")
+	return "\n".join(out), data
+
+STYLE = """
+:root { color-scheme: light dark; --bg: #fff; --fg: #1b1b1b; --dim: #5c5c5c; --line: #d5d5d5;
+	--head: #f3f3f1; --cold: #fdf6dd; --hot: #e8743b; --none: #dcdcdc; --bar: #20304f; }
+@media (prefers-color-scheme: dark) { :root { --bg: #16181b; --fg: #ececec; --dim: #a5a5a5;
+	--line: #3a3d42; --head: #22252a; --cold: #2e2a1d; --hot: #b04a12; --none: #45484d;
+	--bar: #b9d4ff; } }
+body { font: 14px/1.4 system-ui, sans-serif; margin: 1.2em auto; max-width: 1500px;
+	padding: 0 1em; background: var(--bg); color: var(--fg); }
+h1 { font-size: 1.4em; margin: 0; }
+h2 { font: 600 1em ui-monospace, monospace; margin: 1.6em 0 0; overflow-wrap: anywhere; }
+h3 { font-size: 1em; margin: 0; }
+.facts, small, .legend { color: var(--dim); } .facts { margin: .2em 0; } .facts b { color: var(--fg); }
+.tools { display: flex; flex-wrap: wrap; gap: .4em 1.2em; align-items: center; margin: .7em 0 .4em; }
+.scroll { max-height: 48vh; overflow: auto; border: 1px solid var(--line); width: fit-content;
+	max-width: 100%; }
+table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }
+thead th { position: sticky; top: 0; z-index: 2; background: var(--head); padding: 0;
+	border-bottom: 1px solid var(--line); }
+thead button { all: unset; box-sizing: border-box; width: 100%; padding: .25em .6em; cursor: pointer;
+	font-weight: 600; white-space: nowrap; }
+.n button, td { text-align: right; } thead button:hover { text-decoration: underline; }
+button:focus-visible, .frame:focus-visible { outline: 2px solid #3b82f6; outline-offset: -2px; }
+[aria-sort=descending] button::after { content: " \\2193"; }
+[aria-sort=ascending] button::after { content: " \\2191"; }
+tbody th, td.name { text-align: left; font: 13px ui-monospace, monospace; max-width: 46ch; overflow: hidden;
+	text-overflow: ellipsis; white-space: nowrap; }
+tbody th, td { padding: .1em .6em .22em; border-bottom: 1px solid var(--line); white-space: nowrap; }
+tbody tr:hover > * { box-shadow: inset 0 1px var(--fg), inset 0 -1px var(--fg); }
+td { position: relative; min-width: 3.6em; }
+.heat, .ramp, .frame { --mix: color-mix(in oklab, var(--hot) calc(var(--t, 0) * 100%), var(--cold)); }
+.heat { background: var(--mix); }
+.poor { background: none; color: var(--dim); font-style: italic; }
+.bar::before, .bar::after { content: ""; position: absolute; bottom: 2px; height: 1px;
+	left: 0; right: 0; background: var(--bar); opacity: .25; }
+.bar::after { bottom: 1px; height: 3px; min-width: 3px; opacity: 1; right: auto;
+	left: calc(var(--l) * 97%); width: calc((var(--h) - var(--l)) * 97%); background: var(--bar); }
+.poor.bar::after { opacity: .4; }
+sup { font-size: .75em; line-height: 0; font-weight: 700; position: absolute; right: 1px; top: .75em; }
+.key { display: inline-flex; gap: .4em; align-items: center; }
+.ramp { width: 9em; height: 1em; background: linear-gradient(90deg in oklab, var(--cold), var(--hot)); }
+.none { width: 1em; height: 1em; background: var(--none); margin-left: 1em; }
+.flame { position: relative; overflow: hidden; border: 1px solid var(--line); }
+.frame { position: absolute; height: 19px; box-sizing: border-box; border: 1px solid var(--bg);
+	border-width: 0 1px 1px 0; padding: 0 3px; font: 12px/18px ui-monospace, monospace; overflow: hidden;
+	white-space: nowrap; text-overflow: ellipsis; cursor: pointer; background: var(--none); }
+.frame[style*="--t"] { background: var(--mix); }
+.frame.above { opacity: .6; } .frame:hover { filter: brightness(1.12); }
+.search .frame:not(.hit) { opacity: .3; } .frame.hit { font-weight: 700; }
+#tip { position: fixed; z-index: 9; pointer-events: none; white-space: pre-line; max-width: 60ch;
+	overflow-wrap: anywhere; background: var(--head); border: 1px solid var(--dim); padding: .3em .6em;
+	font-size: 13px; }
+"""
+
+SCRIPT = """
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const tip = document.getElementById("tip");
+const one = (parent, selector) => parent.querySelector(selector);
+const many = (parent, selector) => [...parent.querySelectorAll(selector)];
+
+function sortable(table) {
+	const headers = many(table, "thead th"), body = table.tBodies[0];
+	headers.forEach((header, column) => one(header, "button").addEventListener("click", () => {
+		const numeric = header.classList.contains("n"), old = header.getAttribute("aria-sort");
+		const down = old === "none" ? numeric : old === "ascending";
+		// What has no value comes last.
+		const key = row => numeric ? parseFloat(row.cells[column].dataset.v ?? "NaN")
+					   : row.cells[column].textContent;
+		const rows = [...body.rows].map(row => [key(row), row]);
+		rows.sort(([a], [b]) => a !== a || b !== b ? (a !== a) - (b !== b)
+			: (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1));
+		headers.forEach(other => other.setAttribute("aria-sort", "none"));
+		header.setAttribute("aria-sort", down ? "descending" : "ascending");
+		body.append(...rows.map(row => row[1]));
+	}));
+}
+
+function flame(section, {names, nodes, functions, metrics}, wanted) {
+	const box = one(section, ".flame"), colour = one(section, ".colour");
+	const reset = one(section, ".reset"), nr = nodes.parent.length, end = new Array(nr);
+	const depth = new Array(nr).fill(0), total = nodes.all[0];
+	let top = 0, shown = [];
+	// Children follow their parent: a subtree is [i, end[i]).
+	for (let i = nr - 1; i >= 0; i--) {
+		end[i] = Math.max(end[i] ?? 0, i + 1);
+		if (i)
+			end[nodes.parent[i]] = Math.max(end[nodes.parent[i]] ?? 0, end[i]);
+	}
+	for (let i = 1; i < nr; i++)
+		depth[i] = depth[nodes.parent[i]] + 1;
+
+	const percent = period => (100 * period / total).toFixed(2) + " %";
+	function describe(i) {
+		const values = functions[nodes.name[i]] ?? {}, lines = [names[nodes.name[i]],
+			percent(nodes.all[i]) + " of the time here, " + percent(nodes.own[i]) + " alone"];
+		for (const [kind, text] of [["all", "with what it calls"], ["own", "alone"]]) {
+			const found = (values[kind] ?? []).flatMap((value, m) =>
+				value ? [metrics[m][0] + " " + value[1]] : []);
+			if (found.length)
+				lines.push("", "Everywhere, " + text + ":", ...found);
+		}
+		return lines.join("\\n");
+	}
+	function draw() {
+		const [kind, metric] = colour.value.split(" "), fragment = document.createDocumentFragment();
+		const left = new Map(), used = new Map(), word = wanted();
+		let rows = 0, hits = 0, hit_end = 0;
+		shown = [];
+		const add = (i, x, width, above) => {
+			const frame = document.createElement("div"), name = names[nodes.name[i]];
+			const value = functions[nodes.name[i]]?.[kind]?.[metric];
+			frame.className = "frame" + (above ? " above" : "");
+			frame.style.cssText = `left:${100 * x}%;width:${100 * width}%;top:${19 * depth[i]}px`;
+			if (value && value[0] !== null)
+				frame.style.setProperty("--t", value[0]);
+			if (word && name.toLowerCase().includes(word))
+				frame.classList.add("hit");
+			if (width > 0.02)
+				frame.textContent = name;
+			frame.setAttribute("role", "treeitem");
+			frame.setAttribute("aria-label", name + ", " + percent(nodes.all[i]));
+			frame.tabIndex = i === top ? 0 : -1;
+			frame.dataset.i = i;
+			rows = Math.max(rows, depth[i] + 1);
+			shown.push(frame);
+			fragment.append(frame);
+		};
+		for (let i = nodes.parent[top]; i >= 0; i = nodes.parent[i])
+			add(i, 0, 1, true);
+		shown.reverse();
+		left.set(top, 0);
+		for (let i = top; i < end[top]; i++) {
+			const parent = nodes.parent[i], width = nodes.all[i] / nodes.all[top];
+			let x = 0;
+			if (i !== top) {
+				x = left.get(parent) + (used.get(parent) ?? 0);
+				used.set(parent, (used.get(parent) ?? 0) + width);
+				left.set(i, x);
+			}
+			if (word && i >= hit_end && names[nodes.name[i]].toLowerCase().includes(word)) {
+				hits += nodes.all[i];
+				hit_end = end[i];
+			}
+			if (width > 0.0005)
+				add(i, x, width, false);
+			else
+				i = end[i] - 1;
+		}
+		box.replaceChildren(fragment);
+		box.style.height = 19 * rows + "px";
+		box.classList.toggle("search", word !== "");
+		one(section, ".low").textContent = metrics[metric]?.[1] ?? "";
+		one(section, ".high").textContent = metrics[metric]?.[2] ?? "";
+		reset.disabled = top === 0;
+		return word ? percent(hits) + " of the time" : "";
+	}
+	function zoom(i, focus) {
+		top = i;
+		tip.hidden = true;
+		draw();
+		if (focus)
+			one(box, `[data-i="${i}"]`)?.focus();
+	}
+	box.addEventListener("click", event => {
+		const frame = event.target.closest(".frame");
+		if (frame)
+			zoom(+frame.dataset.i, true);
+	});
+	box.addEventListener("keydown", event => {
+		const frame = event.target.closest(".frame"), i = +frame?.dataset.i;
+		const at = shown.indexOf(frame), same = step => {
+			let k = at + step;
+			while (shown[k] && depth[shown[k].dataset.i] !== depth[i])
+				k += step;
+			return shown[k];
+		};
+		const next = {ArrowUp: () => one(box, `[data-i="${nodes.parent[i]}"]`),
+			      ArrowDown: () => shown.find(f => nodes.parent[f.dataset.i] === i),
+			      ArrowLeft: () => same(-1), ArrowRight: () => same(1)}[event.key];
+		if (next)
+			next()?.focus();
+		else if (event.key === "Enter" || event.key === " ")
+			zoom(i, true);
+		else if (event.key === "Escape")
+			zoom(0, true);
+		else
+			return;
+		event.preventDefault();
+	});
+	box.addEventListener("mousemove", event => {
+		const frame = event.target.closest(".frame");
+		tip.hidden = !frame;
+		if (!frame)
+			return;
+		tip.textContent = describe(frame.dataset.i);
+		tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + "px";
+		tip.style.top = Math.max(4, Math.min(event.clientY + 16,
+						     innerHeight - tip.offsetHeight - 8)) + "px";
+	});
+	box.addEventListener("mouseleave", () => { tip.hidden = true; });
+	colour.addEventListener("change", draw);
+	reset.addEventListener("click", () => zoom(0, false));
+	return draw;
+}
+
+many(document, "section").forEach((section, number) => {
+	const search = one(section, "input"), kind = one(section, ".kind");
+	const wanted = () => search.value.trim().toLowerCase();
+	const draw = data[number] ? flame(section, data[number], wanted) : () => "";
+	function find() {
+		const part = draw();
+		for (const table of many(section, "table")) {
+			const rows = [...table.tBodies[0].rows];
+			for (const row of rows)
+				row.hidden = ![...row.querySelectorAll("th, .name")].some(name =>
+					name.textContent.toLowerCase().includes(wanted()));
+			if (!table.hidden)
+				one(section, ".found").textContent = wanted() &&
+					rows.filter(row => !row.hidden).length + " of " + rows.length +
+					(part && ", " + part);
+		}
+	}
+	many(section, "table").forEach(sortable);
+	search.addEventListener("input", find);
+	kind?.addEventListener("change", () => {
+		many(section, "table").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
+		find();
+	});
+	draw();
+});
+"""
+
+def page(reports, max_rows):
+	"""Return the page, in ASCII."""
+	body, data = [], []
+	for report in reports:
+		facts = [f"{label} <b>{e(report[key])}</b>" for key, label in
+			 (("host", "host"), ("cpuid", "CPU"), ("arch", "architecture")) if key in report]
+		facts.append(f"lost samples <b>{e(report.get('lost_samples', 0))}</b>")
+		body.append(f'<p class="facts">{" · ".join(facts)}</p>')
+		for event in report["events"]:
+			text, tree = section(event, len(data), max_rows)
+			body.append(text)
+			data.append(tree)
+	legend = "; ".join(f"<b>{mark}</b> {text}" for mark, text in MARKS.items() if mark)
+	# Nothing in a string can end the element.
+	data = json.dumps(data, separators=(",", ":"), allow_nan=False)
+	for char in "<>&":
+		data = data.replace(char, f"\\u{ord(char):04x}")
+	text = f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
+<title>perf fnstat</title><style>{STYLE}</style></head><body>
+<h1>perf fnstat: metrics per function</h1>
+{chr(10).join(body)}
+<p class="legend">A colour is a place on the scale of the column, which ends at its largest
+value that is trusted; the scale is of square roots. The line below a number is its interval of
+95 %. {legend}.</p>
+<div id="tip" role="tooltip" hidden></div>
+<script type="application/json" id="data">{data}</script>
+<script>{SCRIPT}</script></body></html>
+"""
+	# What was not UTF-8 has no character.
+	text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+	return text.encode("ascii", "xmlcharrefreplace")
+
+def refuse_constant(name):
+	raise ValueError(f"{name} is no number")
+
+def read_report(name):
+	"""Read and check a report, or end with a sentence."""
+	try:
+		if name == "-":
+			text = sys.stdin.buffer.read()
+		else:
+			with open(name, "rb") as file:
+				text = file.read()
+	except OSError as error:
+		sys.exit(f"fnstat-html: {name}: {error.strerror}")
+	try:
+		report = json.loads(text.decode("utf-8", "surrogateescape"),
+				    parse_constant=refuse_constant)
+	except (ValueError, RecursionError):
+		sys.exit(f"fnstat-html: {name} is not JSON: write it with 'perf report --json'")
+	if not isinstance(report, dict) or "version" not in report:
+		sys.exit(f"fnstat-html: {name} is not a report of 'perf report --json'")
+	if report["version"] != VERSION:
+		sys.exit(f"fnstat-html: {name} has version {report['version']} of the format, "
+			 f"this program reads {VERSION}")
+	if not report.get("events"):
+		sys.exit(f"fnstat-html: {name} has no events: nothing was sampled")
+	return report
+
+def main():
+	parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+	parser.add_argument("-o", "--output", metavar="PAGE", help="default: the standard output")
+	parser.add_argument("--rows", metavar="N", type=int, default=MAX_ROWS,
+			    help="of each table, those with the most time (default: %(default)s)")
+	parser.add_argument("report", nargs="+", metavar="REPORT",
+			    help="of 'perf report --json', - is the standard input")
+	args = parser.parse_args()
+	reports = [read_report(name) for name in args.report]
+	try:
+		text = page(reports, args.rows)
+	except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError,
+		ValueError) as error:
+		sys.exit(f"fnstat-html: the report is damaged: {type(error).__name__}: {error}")
+	try:
+		if args.output:
+			with open(args.output, "wb") as file:
+				file.write(text)
+		else:
+			sys.stdout.buffer.write(text)
+			sys.stdout.buffer.flush()
+	except OSError as error:
+		sys.exit(f"fnstat-html: {args.output or 'standard output'}: {error.strerror}")
+
+if __name__ == "__main__":
+	main()

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: fnstat_html.sh
+#
+# Does fnstat-html.py make a page of what "perf report --json" writes, or refuse it with one
+# sentence? KTAP.
+. "$(dirname "$0")/../scripts/common.sh"
+. "$TOP/scripts/packages.sh"
+
+script=$TOP/scripts/ship/fnstat-html.py
+need python3
+testdir=$(mktemp -d)
+trap 'rm -rf "$testdir"' EXIT
+log=$testdir/log nr=0 failed=0 PYTHON=python3
+
+pass()				# WHAT
+{
+	echo "ok $((++nr)) $1"
+}
+
+fail()				# WHAT
+{
+	sed 's/^/# /' "$log"
+	echo "not ok $((++nr)) $1"
+	failed=1
+}
+
+check()				# WHAT COMMAND...
+{
+	local what=$1
+	shift
+
+	if "$@" > "$log" 2>&1; then pass "$what"; else fail "$what"; fi
+}
+
+end_test()
+{
+	echo "1..$nr"
+	exit $failed
+}
+
+echo 'TAP version 13'
+# page REPORT: write page.html
+page() {
+	"${PYTHON}" "${script}" "$1" > "${testdir}/page.html" 2> "${log}"
+}
+
+"${PYTHON}" - "${testdir}" << 'END'
+import json, re, sys
+
+def stats(samples, cpi, mark):
+	return {"samples": samples, "period": 100 * samples,
+		"windows": {"rounds": samples, "weight": 100 * samples, "weight2": 1e4 * samples,
+			    "windows": samples, "used": samples,
+			    "problems": {"left": samples // 2}},
+		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
+
+# The second ends a script, an attribute and a comment, the last is not UTF-8.
+names = ["main", "a<b>&\"c'</script><!--", "k\u00e9\u4e2d", "x\udcff"]
+entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, "?" if i == 2 else ""),
+	    "children": stats(100 if i == 0 else 10 * (i + 1), 1.5 + i, ""),
+	    "callchains": [{"period": 1000 * (i + 1), "frames": ["main", name] if i else ["main"]}]}
+	   for i, name in enumerate(names)]
+# What main calls, which its own samples must not be taken for.
+entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
+report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
+	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
+	 "callchain_order": "caller",
+	 "windows": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
+		     "sampler": 0, "length": 300,
+		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
+			     "problems": {"left": 50, "lost": 0}}},
+	 "entries": entries}]}
+
+def write(name, value):
+	with open(f"{sys.argv[1]}/{name}.json", "w", encoding="utf-8",
+		  errors="surrogateescape") as file:
+		file.write(value if isinstance(value, str) else
+			   json.dumps(value, ensure_ascii=False))
+
+write("good", report)
+write("no-json", "perf report: no data")
+write("list", [])
+write("version", {**report, "version": 1})
+write("no-events", {**report, "events": []})
+write("nan", json.dumps(report).replace("1.5", "NaN"))
+write("damaged", {**report, "events": [{"event": "cycles"}]})
+write("deep", "[" * 100000)
+write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
+# As metrics of TopDown can be.
+write("negative", re.sub('"value": [0-9.]+', '"value": -1.5',
+			 json.dumps(report).replace('"cpi"', '"tma_x"')))
+END
+
+if ! page "${testdir}/good.json"
+then
+	fail "Write a page"
+	end_test
+fi
+pass "Write a page"
+cp "${testdir}/page.html" "${testdir}/first.html"
+check "From the standard input, the same bytes" \
+	sh -c "'${PYTHON}' '${script}' - < '${testdir}/good.json' | cmp - '${testdir}/first.html'"
+
+# check_page NAME EXPRESSION: check what Python finds in the page
+check_page() {
+	if "${PYTHON}" - "${testdir}/first.html" "$2" 2> "${log}" << 'END'
+import html.parser, json, sys
+
+class Page(html.parser.HTMLParser):
+	def __init__(self):
+		super().__init__()
+		self.tags, self.rows, self.scripts, self.sources = [], [], [], []
+		self.in_body = False
+
+	def handle_starttag(self, tag, attrs):
+		self.tags.append(tag)
+		self.sources += [value for name, value in attrs if name in ("src", "href")]
+		if tag in ("thead", "tbody"):
+			self.in_body = tag == "tbody"
+		if tag == "tr" and self.in_body:
+			self.rows.append([])
+		if tag in ("td", "th") and self.in_body:
+			self.rows[-1].append("")
+		if tag == "script":
+			self.scripts.append("")
+
+	def handle_endtag(self, tag):
+		if tag == "tbody":
+			self.in_body = False
+
+	def handle_data(self, text):
+		if self.tags and self.tags[-1] == "script":
+			self.scripts[-1] += text
+		elif self.in_body and self.rows and self.rows[-1]:
+			self.rows[-1][-1] += text.strip("\n")
+
+with open(sys.argv[1], "rb") as file:
+	text = file.read().decode("ascii")
+page = Page()
+page.feed(text)
+data = json.loads(page.scripts[0])
+name = "a<b>&\"c'</script><!--"
+own, children = page.rows[:4], page.rows[4:8]
+sys.exit(not eval(sys.argv[2]))
+END
+	then
+		pass "$1"
+	else
+		fail "$1"
+	fi
+}
+
+check_page "Rows" 'len(page.rows) == 8 and \
+	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
+check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and own[1][2] == "3.50?"'
+check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
+check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
+check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'
+check_page "Nothing to load" 'page.sources == ["data:,"] and \
+	"http:" not in text and "https:" not in text'
+
+if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.50" "${testdir}/page.html"
+then
+	pass "Values below zero"
+else
+	fail "Values below zero"
+fi
+if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
+   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.00 %" "${testdir}/page.html" &&
+   [ "$(grep -c "<th scope=.row." "${testdir}/page.html")" = 6 ]
+then
+	pass "The rows with the most time"
+else
+	fail "The rows with the most time"
+fi
+
+for bad in no-json list version no-events nan damaged deep huge missing
+do
+	if page "${testdir}/${bad}.json" || [ -s "${testdir}/page.html" ] ||
+	   [ "$(wc -l < "${log}")" != 1 ] || ! grep -q "^fnstat-html: " "${log}"
+	then
+		fail "Refuse a report: ${bad}"
+	else
+		pass "Refuse a report: ${bad}"
+	fi
+done
+
+end_test
