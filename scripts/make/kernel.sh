@@ -41,14 +41,19 @@ kernel_make()
 		KBUILD_BUILD_HOST=windows KBUILD_BUILD_VERSION=1 LOCALVERSION= -j"$JOBS" "$@"
 }
 
-# Print all options: the last line of each counts, and only Arm has the last ones of
-# Kconfig.fragment.
+# Print all options: the last line of each counts. Of the PMU drivers at the end of
+# Kconfig.fragment only those of ARCH are there.
 options()
 {
-	local arm='^$'
+	local arm='HW_PERF_EVENTS|ARM_PMU|ARM_PMUV3' riscv='RISCV_PMU|RISCV_PMU_SBI' other
 
-	[[ $arch = arm* ]] || arm='^CONFIG_(HW_PERF_EVENTS|ARM_PMU|ARM_PMUV3)='
-	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac | grep -vE "$arm"
+	case $arch in
+	arm*)	other=$riscv ;;
+	riscv*)	other=$arm ;;
+	*)	other="$arm|$riscv" ;;
+	esac
+	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac |
+		grep -vE "^CONFIG_($other)="
 }
 
 build()
