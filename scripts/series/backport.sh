@@ -60,11 +60,9 @@ export_patches()
 		if [ -n "$original" ] && [ "$(changes "$file")" = "$(changes "$original")" ]; then
 			[ "$noted" = 0 ] || die "'$name' does not differ, but says how"
 			rm "$file"
-			name=${original##*/}
-			echo "${name%%-*}" >> "$new/series"
+			echo "${name%.patch}" >> "$new/series"
 		else
 			[ "$noted" = 1 ] || die "'$name' differs and does not say how, with [$version: ...]"
-			[ -z "$original" ] || name=${original##*/}
 			mv "$file" "$new/$name"
 			echo "$name" >> "$new/series"
 		fi
