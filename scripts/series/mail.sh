@@ -10,6 +10,9 @@
 # a clone of a public repository whose HEAD is a tag, that is the base-commit,
 # and what TOPIC requires is listed by prerequisite-patch-id.
 #
+# VERSION=N marks the mails as version N, IN_REPLY_TO=MESSAGE-ID threads them to a mail,
+# and PREVIOUS=DIRECTORY, the mails of the version before, adds the range-diff to the cover.
+#
 # With "Mail: single" in the cover, the patches of each file are mailed by
 # themselves to its maintainers, and have to apply without the others; the cover
 # is not mailed.
@@ -83,6 +86,15 @@ if [ -n "$other" ]; then
 	finish
 fi
 
+options=()
+[[ ${VERSION:-1} =~ ^[0-9]+$ ]] || die "VERSION='$VERSION' is no number"
+[ -z "${VERSION:-}" ] || options+=(--reroll-count="$VERSION")
+[ -z "${IN_REPLY_TO:-}" ] || options+=(--in-reply-to="$IN_REPLY_TO")
+if [ -n "${PREVIOUS:-}" ]; then
+	compgen -G "$PREVIOUS/*.patch" > /dev/null || die "no mails in $PREVIOUS"
+	PREVIOUS=$(realpath "$PREVIOUS")
+	[[ $PREVIOUS != "$(realpath -m "$dir")" ]] || die "$PREVIOUS is where the mails are written"
+fi
 base=()
 if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
 	base=(--base=base)
@@ -118,7 +130,7 @@ if [ "$(cover_header "$cover" Mail)" = single ]; then
 			group+=("${files[nr]}")
 		done
 		mapfile -t to < <(maintainers "${group[@]}" | recipients to)
-		git format-patch -q --thread --no-signature "${to[@]}" "${base[@]}" \
+		git format-patch -q "${options[@]}" --thread --no-signature "${to[@]}" "${base[@]}" \
 			--output-directory="$dir/new" "$start..HEAD"
 		number=${group[0]##*/}
 		for mail in "$dir/new"/*; do
@@ -144,7 +156,13 @@ $(cover_text "$cover" | sed '1,/^$/d')${required:+
 
 To be applied on top of the series${required}}"
 	prefix=$(cover_header "$cover" Prefix)
-	git format-patch -q --subject-prefix="${prefix:-PATCH}" --numbered --thread \
+	if [ -n "${PREVIOUS:-}" ]; then
+		git checkout -q --detach "$start"
+		find "$PREVIOUS" -name '*.patch' ! -name '*0000-cover-letter.patch' | LC_ALL=C sort |
+			xargs git am -q || die "the mails in $PREVIOUS do not apply"
+		options+=(--range-diff="$(git rev-parse HEAD)" --creation-factor=90)
+	fi
+	git format-patch -q "${options[@]}" --subject-prefix="${prefix:-PATCH}" --numbered --thread \
 		--cover-letter --cover-from-description=subject --no-signature \
 		"${to[@]}" "${cc[@]}" "${base[@]}" \
 		--output-directory="$dir" "$start..mail-$name"
