@@ -6,6 +6,26 @@
  * only. The sequence advances where a driver begins an interval, in
  * __perf_event_next_interval(). So it does not depend on whether a sample was
  * throttled, filtered, or dropped.
+ *
+ * An interval ends in one of two ways. Where a driver drops the interrupt because
+ * it stops the event, the interval is kept:
+ *
+ *   next_interval()    interrupt        next_interval(): label, next length
+ *   |------ runs ------|-- overrun -----|------ runs ------
+ *
+ *   next_interval()    stop              start     first event: as an interrupt
+ *   |------ runs ------|-- overrun, kept |.........|------ runs ------
+ *
+ * What is counted past the end, the overrun, makes the next long interval
+ * shorter. A stop in the middle of an interval, by throttling, leaves the rest
+ * for later and the mark @split; one after its end leaves it for the next
+ * interval, which is @split_before until it begins.
+ *
+ * All this is written on the CPU where the event is active: by its interrupt, which
+ * can be an NMI, and with its counter stopped by the tick (frequency,
+ * unthrottling), by IPIs (ioctls), and when it is scheduled in or out. A counter
+ * that is stopped has no interrupt, so there is no lock. Software events count in
+ * any context and claim an overflow first, see perf_swevent_next_interval().
  */
 #include <linux/kernel_stat.h>
 #include <linux/overflow.h>
