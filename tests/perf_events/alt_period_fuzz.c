@@ -271,7 +271,7 @@ static void do_period(struct event *e)
 {
 	struct perf_event_attr attr = e->attr;
 	struct history *h = &fuzz.histories[e->id % HISTORY];
-	bool varying = is_varying(&attr);
+	bool alternating = alternates(&attr);
 	__u64 value;
 	int err, expected = 0;
 
@@ -305,8 +305,8 @@ static void do_period(struct event *e)
 		expected = value == 1 && !attr.alt_sample_period ? 0 : -1;
 	else if (e->attr.freq)
 		expected = -1;			/* depends on the limited jitter */
-	else if (value >> 63 || (varying && breaks_rules(&attr)) ||
-		 (varying && is_clock(e->kind) && shortest(&attr) < CLOCK_MIN))
+	else if (value >> 63 || (alternating && breaks_rules(&attr)) ||
+		 (alternating && is_clock(e->kind) && shortest(&attr) < CLOCK_MIN))
 		expected = EINVAL;
 	else if (shortest(&attr) < tolerated_min(&attr))
 		expected = -1;

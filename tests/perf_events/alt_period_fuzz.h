@@ -152,14 +152,14 @@ static inline bool one_in(__u64 n)
 	return below(n) == 0;
 }
 
-static inline bool is_varying(const struct perf_event_attr *attr)
+static inline bool alternates(const struct perf_event_attr *attr)
 {
 	return attr->alt_sample_period || attr->sample_jitter;
 }
 
 static inline bool has_fields(const struct perf_event_attr *attr)
 {
-	return is_varying(attr) || attr->alt_sample_jitter || attr->alt_sample_count;
+	return alternates(attr) || attr->alt_sample_jitter || attr->alt_sample_count;
 }
 
 static inline bool is_clock(enum kind kind)

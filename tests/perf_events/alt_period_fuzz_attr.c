@@ -111,7 +111,7 @@ bool breaks_rules(const struct perf_event_attr *attr)
 		return true;
 	if (!attr->alt_sample_period && (attr->alt_sample_jitter || attr->alt_sample_count))
 		return true;
-	if (!is_varying(attr))
+	if (!alternates(attr))
 		return false;
 	if (!attr->sample_period)
 		return true;
@@ -163,7 +163,7 @@ bool is_storm(const struct perf_event_attr *attr, enum kind kind)
 		return false;
 	if (shortest(attr) < CLOCK_SANE)
 		return true;
-	return attr->freq && is_varying(attr) && shortest_of_freq(attr) < CLOCK_SANE &&
+	return attr->freq && alternates(attr) && shortest_of_freq(attr) < CLOCK_SANE &&
 	       (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle);
 }
 

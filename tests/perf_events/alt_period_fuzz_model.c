@@ -231,7 +231,7 @@ static bool is_transient(int err)
 void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int twin)
 {
 	int err = fd < 0 ? -fd : 0;
-	bool too_short = is_varying(attr) && is_clock(kind) && shortest(attr) < CLOCK_MIN;
+	bool too_short = alternates(attr) && is_clock(kind) && shortest(attr) < CLOCK_MIN;
 
 	if (err == twin || is_transient(err) || is_transient(twin))
 		return;
