@@ -36,6 +36,7 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->pmu = &pmu;
 	event->attr = *attr;
+	event->state = PERF_EVENT_STATE_ACTIVE;
 	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
 	event->hw.last_period = event->hw.sample_period;
 	local64_set(&event->hw.period_left, event->hw.sample_period);
