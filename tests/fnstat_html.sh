@@ -87,7 +87,7 @@ write("nan", json.dumps(report).replace("1.5", "NaN"))
 write("damaged", {**report, "events": [{"event": "cycles"}]})
 write("deep", "[" * 100000)
 write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
-# As metrics of TopDown can be.
+# Metrics of TopDown can be so.
 write("negative", re.sub('"value": [0-9.]+', '"value": -1.5',
 			 json.dumps(report).replace('"cpi"', '"tma_x"')))
 END

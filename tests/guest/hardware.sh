@@ -43,7 +43,7 @@ result $? 'the selftests are in it'
 grep -qE '^# cycles, period 2000, windows of 2000 +[0-9.]+ ns$' "$out"
 result $? 'costs are in it'
 
-# Of the function nops: four lengths, enough windows, none longer than it should be, and
+# The function nops has four lengths, enough windows, none longer than it should be, and
 # behind what an interrupt adds all is as usual. The cycles per instruction of an ordinary
 # run have interrupts as well, hence some tolerance.
 grep -E '^nops +u ' "$out" | sed 's/^/# /'

@@ -205,7 +205,7 @@ awk -v recordings="$recordings" -v period="$period" '
 					name[f], title[j], t, mean, 100 * off, mean ? 100 * sd / mean : 0,
 					hold, marked[k] / n[k], windows[name[f]], left[name[f]],
 					judged ? "" : "  rare"
-				# Of less than one in 1000 instructions the truth is chance, and
+				# The truth of less than one in 1000 instructions is chance, and
 				# which of the last two mispredicts is not known.
 				if (!judged || ((what[j] == "bm" || what[j] == "cm") &&
 						(t < 1 || name[f] ~ /^(modes|bimodal)$/)))

@@ -235,7 +235,7 @@ static void choose_pmu(struct perf_event_attr *attr, enum kind kind)
 		attr->config = kind == CPU_CYCLES ? pmu->cycles : pmu->instructions;
 		break;
 	case 6:
-		/* Of another PMU, or of none. */
+		/* It is of another PMU, or of none. */
 		attr->config = PERF_HW_CONFIG(below(32), attr->config);
 		break;
 	}

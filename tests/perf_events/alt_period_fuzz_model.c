@@ -210,7 +210,7 @@ void new_sequence(struct event *e)
 	h->next = -1;
 }
 
-/* The same for all events, after something that may lose samples. */
+/* Begin all sequences again, after something that may lose samples. */
 void new_sequences(void)
 {
 	fuzz.out_of_sequence = true;
