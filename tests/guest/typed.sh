@@ -10,16 +10,13 @@
 
 # The kind, a pattern of the first line of a block or of a line, the reason.
 table="
-block|# Windows: *|what make demo prints
-block|interrupts: *|what make bench prints
-block|interrupts   windows *|the same
+block|interrupts   windows *|what make bench prints
 block|throttling *|what make headline prints
 block|patches/ *|the directories
 block|-e '{cycles/period=*...}:uS'|an option, and cut
 line|make *|builds or boots, where this repository is
 line|cd build/linux *|needs a kernel tree
-line|sudo apt *|installs packages: make verify WHAT=deb does
-line|#*|a comment"
+line|sudo apt *|installs packages: make verify WHAT=deb does"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
