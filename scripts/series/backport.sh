@@ -29,14 +29,6 @@ apply()
 	"$TOP/scripts/series/import.sh" "$series"
 }
 
-# Print the patch in patches/ that has this name without its number.
-counterpart()			# NAME
-{
-	local found=("$TOP/patches"/[0-9][0-9][0-9][0-9]-"$1")
-
-	[ ! -e "${found[0]}" ] || echo "${found[0]}"
-}
-
 # Print what a patch does, without the numbers of lines and blobs.
 changes()			# PATCH
 {
@@ -55,7 +47,8 @@ export_patches()
 			--zero-commit --no-signature --abbrev=12 --filename-max-length=100 \
 			--output-directory="$new" "$commit" && ls "$new"/0001-*)
 		name=${file##*/0001-}
-		original=$(counterpart "$name")
+		original=$(find_patch "${name%.patch}")
+		[ -e "$original" ] || original=''
 		noted=$(git log -1 --format=%B "$commit" | grep -cF "[$version: " || true)
 		if [ -n "$original" ] && [ "$(changes "$file")" = "$(changes "$original")" ]; then
 			[ "$noted" = 0 ] || die "'$name' does not differ, but says how"

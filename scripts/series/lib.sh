@@ -70,17 +70,17 @@ listed_files()			# DIRECTORY
 		case $item in
 		''|'#'*)	;;
 		*.patch)	echo "$1/$item" ;;
-		*)		named_patch "$item" ;;
+		*)		find_patch "$item" ;;
 		esac
 	done < "$1/series"
 }
 
-# Print the patch of patches/ that is called NAME behind its number.
-named_patch()			# NAME
+# Print the patch of patches/ that is called NAME behind its number. One that is not
+# there is printed as a pattern, for git to fail.
+find_patch()			# NAME
 {
 	local found=("$TOP/patches"/[0-9][0-9][0-9][0-9]-"$1".patch)
 
-	[ -e "${found[0]}" ] || die "no patch '$1' in patches"
 	echo "${found[0]}"
 }
 
@@ -155,7 +155,7 @@ with_patches()			# COVER
 	local name
 
 	for name in $(cover_header "$1" With); do
-		named_patch "$name"
+		find_patch "$name"
 	done | LC_ALL=C sort
 }
 
