@@ -11,35 +11,19 @@ script=$TOP/scripts/ship/fnstat-html.py
 need python3
 testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
-log=$testdir/log nr=0 failed=0 PYTHON=python3
-
-pass()				# WHAT
-{
-	echo "ok $((++nr)) $1"
-}
-
-fail()				# WHAT
-{
-	sed 's/^/# /' "$log"
-	echo "not ok $((++nr)) $1"
-	failed=1
-}
+log=$testdir/log out=$testdir/log PYTHON=python3
+. "$TOP/tests/guest/ktap.sh"
+plan 19
 
 check()				# WHAT COMMAND...
 {
-	local what=$1
+	local what=$1 status=0
 	shift
 
-	if "$@" > "$log" 2>&1; then pass "$what"; else fail "$what"; fi
+	"$@" > "$log" 2>&1 || status=$?
+	result $status "$what"
 }
 
-end_test()
-{
-	echo "1..$nr"
-	exit $failed
-}
-
-echo 'TAP version 13'
 # page REPORT: write page.html
 page() {
 	"${PYTHON}" "${script}" "$1" > "${testdir}/page.html" 2> "${log}"
@@ -94,10 +78,10 @@ END
 
 if ! page "${testdir}/good.json"
 then
-	fail "Write a page"
-	end_test
+	result 1 "Write a page"
+	exit "$failed"
 fi
-pass "Write a page"
+result 0 "Write a page"
 cp "${testdir}/page.html" "${testdir}/first.html"
 check "From the standard input, the same bytes" \
 	sh -c "'${PYTHON}' '${script}' - < '${testdir}/good.json' | cmp - '${testdir}/first.html'"
@@ -145,9 +129,9 @@ own, children = page.rows[:4], page.rows[4:8]
 sys.exit(not eval(sys.argv[2]))
 END
 	then
-		pass "$1"
+		result 0 "$1"
 	else
-		fail "$1"
+		result 1 "$1"
 	fi
 }
 
@@ -162,17 +146,17 @@ check_page "Nothing to load" 'page.sources == ["data:,"] and \
 
 if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.50" "${testdir}/page.html"
 then
-	pass "Values below zero"
+	result 0 "Values below zero"
 else
-	fail "Values below zero"
+	result 1 "Values below zero"
 fi
 if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
    grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.00 %" "${testdir}/page.html" &&
    [ "$(grep -c "<th scope=.row." "${testdir}/page.html")" = 6 ]
 then
-	pass "The rows with the most time"
+	result 0 "The rows with the most time"
 else
-	fail "The rows with the most time"
+	result 1 "The rows with the most time"
 fi
 
 for bad in no-json list version no-events nan damaged deep huge missing
@@ -180,10 +164,10 @@ do
 	if page "${testdir}/${bad}.json" || [ -s "${testdir}/page.html" ] ||
 	   [ "$(wc -l < "${log}")" != 1 ] || ! grep -q "^fnstat-html: " "${log}"
 	then
-		fail "Refuse a report: ${bad}"
+		result 1 "Refuse a report: ${bad}"
 	else
-		pass "Refuse a report: ${bad}"
+		result 0 "Refuse a report: ${bad}"
 	fi
 done
 
-end_test
+exit "$failed"
