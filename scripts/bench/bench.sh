@@ -11,7 +11,7 @@
 #              with the series: throttled groups, TopDown, short intervals
 #   headline   a program recorded with a long period, short ones and windows: size of
 #              the data, run time, and the error of the table of its functions
-#   page       what perf fnstat report --html makes of a recording from x86_64-stalls (or
+#   page       what fnstat-html.py makes of a recording from x86_64-stalls (or
 #              with REPORT=FILE of this JSON): build/results/page/page.html, checked in
 #              Chromium, with a screenshot
 #   real       how wrong the metrics of functions of real programs are, with windows as
