@@ -28,7 +28,7 @@ key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
 # Build the programs of tests/perf_events, which share the headers of the selftests.
 build_own()
 {
-	local dir=$TOP/tests/perf_events flags=()
+	local dir=$TOP/tests/perf_events flags=() program
 
 	[ -e "$tree/tools/testing/selftests/perf_events/alt_period.h" ] || return 0
 	flags=(-O2 -Wall -D_GNU_SOURCE= -static -pthread -isystem "$out/usr/include"
@@ -36,8 +36,10 @@ build_own()
 		-idirafter "$tree/tools/include")
 	# shellcheck disable=SC2206 # several words
 	flags+=(${selftest_cflags:-})
-	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/sample_cost" \
-		"$dir/sample_cost.c"
+	for program in group_stress sample_cost; do
+		"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/$program" \
+			"$dir/$program.c"
+	done
 	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/alt_period_fuzz" \
 		"$dir"/alt_period_fuzz*.c
 }
