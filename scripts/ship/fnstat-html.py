@@ -32,8 +32,8 @@ METRICS = {name: (header, text) for name, header, text in (
 	("cache-miss-rate", "%CM", "percentage of the cache references that miss"),
 	("instructions-share", "%I", "percentage of all instructions"),
 	("branch-miss-share", "%BM", "percentage of all branch misses"),
-	("cache-ref-share", "%L1DA", "percentage of all cache references"),
-	("cache-miss-share", "%L1DM", "percentage of all cache misses"),
+	("cache-ref-share", "%CREF", "percentage of all cache references"),
+	("cache-miss-share", "%CMISS", "percentage of all cache misses"),
 )}
 # After these come the columns of time, which every report has.
 BEFORE_TIME = 6
