@@ -18,10 +18,11 @@
 #              they were, with sampled events, and with perf fnstat: PROGRAMS="NAME ..."
 #              these, and MACHINES=, MODES="old|events|new|events-cpi|new-cpi ...",
 #              INTERRUPTS="NUMBER ..."
+#   seeds      what the texts that this began with say, statement by statement, with the
+#              test of each and its result, on the base and with the series:
+#              SEED=alternating|hybrid|topdown one of them
 #   speed      instructions, time and memory of perf report with windows, without, and of
 #              the base, for a recording of SAMPLES= (2000000)
-#   topdown    what the text that this began with says of TopDown by RDPMC, and the
-#              results of the test of each statement, on the base and with the series
 #   truth      what perf says of functions on x86_64-stalls, what is true, and how often
 #              the confidence intervals have it: RECORDINGS= (200)
 . "$(dirname "$0")/../common.sh"
@@ -44,7 +45,7 @@ on_stalls()			# LIST SECONDS
 	"$run/summary.sh" "$1=$RESULTS/$what"
 }
 
-what=$1
+what=$1 status=0
 case $what in
 cost)		cost arm64-base arm64-up
 		cost x86_64-base x86_64-intel
@@ -55,6 +56,11 @@ fixes)		"$here/fixes.sh" arm64-base arm64-up
 headline)	on_stalls "$TOP/tests/lists/headline.tests" 1800 ;;
 page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
 real)		"$here/real.sh" "${programs[@]}" ;;
+seeds)		for seed in ${SEED:-alternating hybrid topdown}; do
+			printf '\n%s:\n\n' "$seed"
+			"$here/seeds.sh" "$seed" || status=1
+		done
+		exit "$status" ;;
 speed)		"$here/speed.sh" ${SAMPLES:+"$SAMPLES"} ;;
 truth)		mkdir -p "$BUILD/lists"
 		echo "truth 3600 /guest/truth.sh ${RECORDINGS:-}" > "$BUILD/lists/truth.list"

@@ -50,8 +50,10 @@ if grep -qE '/libperf(\.sh|/)' "$list"; then
 	files+=("$libperf=libperf")
 fi
 if grep -q '/guest/typed\.sh' "$list"; then
-	files+=("$TOP/README.md=typed/README.md"
-		"$LINUX/tools/perf/Documentation/perf-fnstat.txt=typed/perf-fnstat.txt")
+	files+=("$TOP/README.md=typed/README.md")
+	for file in perf-fnstat hybrid; do
+		files+=("$LINUX/tools/perf/Documentation/$file.txt=typed/$file.txt")
+	done
 fi
 if grep -q '/guest/real\.sh' "$list"; then
 	real=$("$TOP/scripts/make/real.sh")

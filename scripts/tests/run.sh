@@ -98,7 +98,8 @@ refused 'usage: kernel.sh' scripts/make/kernel.sh
 refused "no machine 'nope'" scripts/run/run-list.sh nope tests/lists/demo.tests results
 refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
 refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
-refused 'usage: topdown.sh' scripts/bench/topdown.sh nope
+refused 'usage: seeds.sh' scripts/bench/seeds.sh topdown nope
+refused "no seed 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
 refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
 refused "no program 'nope': bzip2" scripts/bench/real.sh nope
 refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua

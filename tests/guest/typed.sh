@@ -8,15 +8,24 @@
 # What is not typed is in the table here with the reason, and nothing else is. KTAP.
 . "$(dirname "$0")/ktap.sh"
 
-# The kind, a pattern of the first line of a block or of a line, the reason.
+# The document, the kind, a pattern of the first line of a block or of a line, the reason.
+# "stop" is typed, and interrupted after a second.
+other='*armv8_*'
+[ -e /sys/bus/event_source/devices/cpu_core ] || other='*cpu_[ac]*'
 table="
-block|interrupts   windows *|what make bench prints
-block|throttling *|what make headline prints
-block|patches/ *|the directories
-block|-e '{cycles/period=*...}:uS'|an option, and cut
-line|make *|builds or boots, where this repository is
-line|cd build/linux *|needs a kernel tree
-line|sudo apt *|installs packages: make verify WHAT=deb does"
+perf-fnstat.txt|block|interrupts   windows *|what make bench prints
+README.md|block|throttling *|what make headline prints
+README.md|block|patches/ *|the directories
+perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut
+README.md|line|make *|builds or boots, where this repository is
+README.md|line|cd build/linux *|needs a kernel tree
+README.md|line|sudo apt *|installs packages: make verify WHAT=deb does
+hybrid.txt|block|PERF_TYPE_HARDWARE*|the layout of the config
+hybrid.txt|block|PERF_TYPE_HW_CACHE*|the layout of the config
+hybrid.txt|block|type *|what perf stat -vv prints
+hybrid.txt|line|$other|of another machine
+hybrid.txt|line|*taskset -c 16 *|has fewer CPUs here: hybrid.sh takes those that there are
+hybrid.txt|stop|perf stat -e *_*|counts until it is interrupted"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,20 +46,21 @@ blocks()		# DOCUMENT
 		FILENAME ~ /\.md$/	{ on = /^    / }
 		FILENAME !~ /\.md$/ && /^\.\.\.\.$/ { fence = !fence; on = 0; next }
 		FILENAME !~ /\.md$/	{ on = fence || (/^  [^ ]/ && (on || last == "")) }
+		FILENAME ~ /hybrid\.txt$/	{ on = /^\t/ }
 		on && !was		{ print "= " FNR }
-		on			{ sub(/^ +/, ""); if ($0 != "" || fence) print }
+		on			{ sub(/^[ \t]+/, ""); if ($0 != "" || fence) print }
 					{ was = on; last = $0 }' "$1"
 }
 
 # Set reason to what the table has of a line.
 listed()		# KIND LINE
 {
-	local kind pattern
+	local name kind pattern
 
-	while IFS='|' read -r kind pattern reason; do
+	while IFS='|' read -r name kind pattern reason; do
 		# shellcheck disable=SC2053 # It is a pattern.
-		[[ $kind == "$1" && $2 == $pattern ]] || continue
-		echo "$kind|$pattern|" >> "$work/used"
+		[[ $name == "${document##*/}" && $kind == "$1" && $2 == $pattern ]] || continue
+		echo "$name|$kind|$pattern|" >> "$work/used"
 		return
 	done <<< "$table"
 	return 1
@@ -93,9 +103,19 @@ block()			# NUMBER FILE
 			line=${line#'$ '}
 		fi
 		case $line in
-		'perf '*|'perf-windows '*|'mv '*)
+		'perf '*|'perf-windows '*|'mv '*|'cat '*)
+			if listed line "$line"; then
+				echo "# $where: '$line' not typed: $reason"
+				continue
+			fi
 			typed=1
-			bash -c "$line" >> "$work/out" 2> "$work/errors" < /dev/null && continue
+			if listed stop "$line"; then
+				timeout -s INT 1 bash -c "exec $line" >> "$work/out" 2> "$work/errors" < /dev/null
+				# So perf stat ends.
+				[ $? = 130 ] && continue
+			else
+				bash -c "$line" >> "$work/out" 2> "$work/errors" < /dev/null && continue
+			fi
 			good=1
 			echo "# failed: $line"
 			sed 's/^/# /' "$work/errors" ;;
@@ -114,7 +134,7 @@ block()			# NUMBER FILE
 		sed 's/^/# /' "$work/different"
 		[ ! -s "$work/different" ] || good=1
 	fi
-	result $good "$where"
+	result $good "$where: ${lines[0]#'$ '}"
 }
 
 echo 'TAP version 13'
@@ -128,9 +148,9 @@ for document; do
 		block "$((10#${file##*/}))" "$file"
 	done
 done
-while IFS='|' read -r kind pattern reason; do
-	[ -z "$kind" ] || grep -qxF "$kind|$pattern|" "$work/used" ||
-		echo "$kind|$pattern|$reason" >> "$work/unused"
+while IFS='|' read -r name kind pattern reason; do
+	[[ -z $name || " $* " != *"/$name "* ]] || grep -qxF "$name|$kind|$pattern|" "$work/used" ||
+		echo "$name|$kind|$pattern|$reason" >> "$work/unused"
 done <<< "$table"
 [ ! -s "$work/unused" ] || sed 's/^/# /' "$work/unused"
 [ ! -s "$work/unused" ]
