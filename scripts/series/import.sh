@@ -8,10 +8,16 @@
 #
 # A tree that has commits since the last import or export is left alone, for
 # that is work to be exported; if patches/ changed as well, this says so and
-# fails.
+# fails. Of two imports of the same tree at once, the second one waits.
 . "$(dirname "$0")/lib.sh"
 use_series "${1:-}"
 tree=${2:-$worktree}
+
+# The lock is not left to what git starts in the background.
+if [ "${IMPORT_LOCKED:-}" != "$tree" ]; then
+	mkdir -p "$(dirname "$tree")"
+	IMPORT_LOCKED=$tree exec flock --close "$tree.lock" "$0" "$@"
+fi
 
 read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
 [ -n "$commit" ] || die "no base"
@@ -19,7 +25,6 @@ key=$(series_key "$commit" "$patches")
 
 if [ ! -e "$tree/.git" ]; then
 	say "checking out the base in $tree"
-	mkdir -p "$(dirname "$tree")"
 	rm -rf "$tree.tmp"
 	git clone -q --no-checkout "$repository" "$tree.tmp"
 	git -C "$tree.tmp" checkout -q -B series "$commit"

@@ -3,14 +3,17 @@
 # usage: run.sh
 #
 # Test the scripts themselves: what summary.sh prints for each cases/summary-*.case, how
-# the list of each cases/list-*.case expands, and that wrong arguments are refused with a
-# sentence before any work. KTAP.
+# the list of each cases/list-*.case expands, what the scripts of series/ do with the small
+# series of each cases/series-*.case, and that wrong arguments are refused with a sentence
+# before any work. KTAP.
 #
 # A case is several files in one. "== FILE" begins one, a line "\ No newline at end of file"
 # after its last one means that, as in a diff:
 #
 #	list.tests		the list of tests
 #	results/NAME.tap	the output of a test of it, and in NAME.status its exit status
+#	patches/, tree/		a series, and the kernel that it is for
+#	command			what to type where these are
 #	expected		the output of the script
 #	status			the exit status of summary.sh
 cd "$(dirname "$0")" || exit
@@ -46,7 +49,13 @@ unpack()			# CASE
 				printf "%s%s", line, newline > file
 			held = 0
 		}
-		sub(/^== /, "")			{ put("\n"); file = dir "/" $0; printf "" > file; next }
+		sub(/^== /, "") {
+			put("\n")
+			file = dir "/" $0
+			system("mkdir -p $(dirname " file ")")
+			printf "" > file
+			next
+		}
 		/^\\ No newline at end of file$/	{ put(""); next }
 						{ put("\n"); line = $0; held = 1 }
 		END				{ put("\n") }' "$1"
@@ -64,6 +73,28 @@ done
 for case in cases/list-*.case; do
 	unpack "$case"
 	expand_list "$dir/list.tests" 2>&1 | diff -u "$dir/expected" - > "$out/difference"
+	result $? "$(basename "$dir")"
+done
+
+# As somebody without a configuration of git.
+as_somebody()
+{
+	env -u KERNEL_TREE HOME="$out" XDG_CACHE_HOME="$out/cache" GIT_CONFIG_NOSYSTEM=1 \
+		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsync GIT_CONFIG_VALUE_0=none \
+		GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=A \
+		GIT_COMMITTER_EMAIL=a@example.com "$@"
+}
+
+for case in cases/series-*.case; do
+	unpack "$case"
+	cp -r .. "$dir/scripts"
+	git init -q "$dir/tree"
+	as_somebody git -C "$dir/tree" add .
+	as_somebody git -C "$dir/tree" commit -q -m kernel
+	as_somebody git -C "$dir/tree" tag v1
+	(cd "$dir" && as_somebody KERNEL_TREE="$dir/tree" bash command) 2>&1 < /dev/null |
+		sed "s|$dir/||g" > "$dir/seen"
+	diff -u "$dir/expected" "$dir/seen" > "$out/difference"
 	result $? "$(basename "$dir")"
 done
 
