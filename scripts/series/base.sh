@@ -128,7 +128,7 @@ unpack_qemu()			# DIRECTORY DSC
 	for patch in skip-unpack-edk2-blobs disable-pycotap; do
 		patch -s -p1 -d "$1" < "$1/debian/patches/$patch.patch"
 	done
-	# Of the packaging; and two thirds are firmware that is not built here.
+	# Drop the packaging, and the firmware, two thirds of all, that is not built here.
 	rm -r "$1/debian" "$1/roms"
 }
 

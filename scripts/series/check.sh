@@ -4,7 +4,7 @@
 #
 # Prove that a series applies to its base with plain "git am", that an export of
 # the result is the same files again, to the byte, that checkpatch has nothing
-# to say but what checkpatch.exceptions lists, that nobody signed for others, and
+# to say but what checkpatch.exceptions lists, that no patch is signed, and
 # that each cover of linux names whom get_maintainer.pl names; and that backports
 # apply to theirs.
 . "$(dirname "$0")/lib.sh"
@@ -82,7 +82,7 @@ checkpatch()			# PATCH; prints what it has to say
 		${ignore:+--ignore "$ignore"} "$1" 2>&1) |
 		if [ "$series" = linux ]; then cat; else
 			# QEMU's has no types. New files are below directories that
-			# MAINTAINERS has, and nobody has signed.
+			# MAINTAINERS has, and no patch is signed.
 			grep -vE 'does MAINTAINERS need updating|Missing Signed-off-by' |
 			grep -E -A 3 '^(ERROR|WARNING)' || true
 		fi
@@ -98,7 +98,7 @@ if [ -n "$said" ]; then
 	failed=1
 fi
 if grep -lE '^(Signed-off-by|Acked-by|Reviewed-by|Tested-by):' "${files[@]}" >&2; then
-	echo 'these patches carry the name of somebody who did not give it' >&2
+	echo 'these patches carry a name that was not given for them' >&2
 	failed=1
 fi
 

@@ -82,7 +82,7 @@ if [ "$series" = linux ]; then
 		esac
 	}
 
-	# Those of an earlier export are listed in patches/files.
+	# The file patches/files lists what an earlier export made.
 	top=$(dirname "$dest") list=$dest/files
 	if [ -f "$list" ]; then
 		(cd "$top" && xargs -r rm -f) < "$list"

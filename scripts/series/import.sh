@@ -28,7 +28,7 @@ if [ ! -e "$tree/.git" ]; then
 	rm -rf "$tree.tmp"
 	git clone -q --no-checkout "$repository" "$tree.tmp"
 	git -C "$tree.tmp" checkout -q -B series "$commit"
-	# Of builds and of checkpatch.
+	# Ignore what builds and checkpatch leave.
 	printf '%s\n' '/out-*/' '/.checkpatch-*' >> "$tree.tmp/.git/info/exclude"
 	mv "$tree.tmp" "$tree"
 fi
@@ -36,7 +36,7 @@ fi
 cd "$tree"
 imported=$(git config series.imported || true)
 if [ "$(git config series.importing || true)" = yes ]; then
-	# Of an import that failed; what was done about it is kept.
+	# An import failed: keep what was done about it.
 	[ -z "$(git status --porcelain)" ] ||
 		die "$tree: the last import failed, and there are changes that are not committed"
 	git branch -f series-failed HEAD > /dev/null

@@ -178,7 +178,7 @@ mailed_patches()		# COVER
 	topic_patches "$1"
 }
 
-# Run the rest of the command line as a committer, whoever uses this machine.
+# Run the rest of the command line as a committer, also without a configuration of git.
 as_committer()
 {
 	if git var GIT_COMMITTER_IDENT > /dev/null 2>&1; then

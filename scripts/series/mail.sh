@@ -26,7 +26,7 @@ fi
 
 [[ ${SIGNOFF:-} =~ ^[^\<\>]+\ \<[^\<\>\ ]+@[^\<\>\ ]+\>$ ]] ||
 	die "SIGNOFF='Name <mail>' is needed: a patch is signed by the person who sends" \
-		"it (Documentation/process/submitting-patches.rst), and nobody has signed these"
+		"it (Documentation/process/submitting-patches.rst), and these are not signed yet"
 person=${SIGNOFF% <*} address=${SIGNOFF##*<}
 address=${address%>}
 

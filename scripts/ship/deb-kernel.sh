@@ -50,7 +50,8 @@ configure()
 		[ -e "$LINUX/$file" ] || "${set[@]}" --set-str "$option" \
 			"$([ $option != MODULE_SIG_KEY ] || echo certs/signing_key.pem)"
 	done
-	# Half a gigabyte of packages, and a name of each state of the tree.
+	# Debug information makes packages of half a gigabyte, and LOCALVERSION_AUTO a
+	# name of each state of the tree.
 	for option in DWARF_TOOLCHAIN_DEFAULT DWARF4 DWARF5 BTF; do
 		"${set[@]}" --disable "DEBUG_INFO_$option"
 	done
@@ -61,7 +62,7 @@ configure()
 	fi
 	"$LINUX/scripts/kconfig/merge_config.sh" -m -O "$out" "$out/.config" "$TOP/Kconfig.fragment"
 	kernel_make olddefconfig
-	# Those of other architectures are not there at all.
+	# Options of other architectures are not there at all.
 	while IFS= read -r line; do
 		! grep -qx "# ${line%=*} is not set" "$out/.config" ||
 			die "$line cannot be set with $config"

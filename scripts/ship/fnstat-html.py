@@ -38,7 +38,7 @@ METRICS = {name: (header, text) for name, header, text in (
 # After these come the columns of time, which every report has.
 BEFORE_TIME = 6
 
-# A browser is slow with more rows of a table, and nobody reads them.
+# A browser is slow with more rows of a table.
 MAX_ROWS = 2000
 
 MARKS = {
@@ -301,7 +301,7 @@ def section(event, number, max_rows):
 		index, functions = {}, {}
 		nodes = tree.nodes(index)
 		metrics = [column for column in columns if column.key.startswith("metric:")]
-		# Those that are not in the tables have no values that are to be trusted.
+		# Functions that are not in the tables have no values that are to be trusted.
 		shown = {entry.get("symbol") for rows in kinds.values() for entry, _ in rows}
 		for name in [name for name in index if name in shown]:
 			for kind, values in (by_name.get(name) or {}).items():

@@ -76,8 +76,8 @@ for case in cases/list-*.case; do
 	result $? "$(basename "$dir")"
 done
 
-# As somebody without a configuration of git.
-as_somebody()
+# Run COMMAND with a name, but without a configuration of git.
+as_author()			# COMMAND...
 {
 	env -u KERNEL_TREE HOME="$out" XDG_CACHE_HOME="$out/cache" GIT_CONFIG_NOSYSTEM=1 \
 		GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsync GIT_CONFIG_VALUE_0=none \
@@ -89,10 +89,10 @@ for case in cases/series-*.case; do
 	unpack "$case"
 	cp -r .. "$dir/scripts"
 	git init -q "$dir/tree"
-	as_somebody git -C "$dir/tree" add .
-	as_somebody git -C "$dir/tree" commit -q -m kernel
-	as_somebody git -C "$dir/tree" tag v1
-	(cd "$dir" && as_somebody KERNEL_TREE="$dir/tree" bash command) 2>&1 < /dev/null |
+	as_author git -C "$dir/tree" add .
+	as_author git -C "$dir/tree" commit -q -m kernel
+	as_author git -C "$dir/tree" tag v1
+	(cd "$dir" && as_author KERNEL_TREE="$dir/tree" bash command) 2>&1 < /dev/null |
 		sed "s|$dir/||g" > "$dir/seen"
 	diff -u "$dir/expected" "$dir/seen" > "$out/difference"
 	result $? "$(basename "$dir")"
