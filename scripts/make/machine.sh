@@ -49,6 +49,10 @@ if grep -qE '/libperf(\.sh|/)' "$list"; then
 	libperf=$("$TOP/scripts/make/libperf.sh" "$arch")
 	files+=("$libperf=libperf")
 fi
+if grep -q ' /bpf/' "$list"; then
+	bpf=$("$TOP/scripts/make/bpf.sh" "$arch")
+	files+=("$bpf=bpf")
+fi
 if grep -q '/guest/typed\.sh' "$list"; then
 	files+=("$TOP/README.md=typed/README.md")
 	for file in perf-fnstat hybrid; do

@@ -12,17 +12,9 @@ arch=$1 tree=${2:-$LINUX}
 out=$tree/out-$arch
 use_arch "$arch"
 need make rsync "${compiler[@]}" gcc libc6-dev=/usr/include/stdio.h
-libraries=$("$TOP/scripts/make/sysroot.sh" "$arch")
 flags=(USERCFLAGS="${selftest_cflags:-}" USERLDFLAGS=-static)
-# For libbpf and bpftool, where the series has a test that needs them.
-bpf=$tree/tools/testing/selftests/perf_events/alt_period_bpf.bpf.c
-if [ -e "$bpf" ] && [ -e "$libraries/usr/include/libelf.h" ]; then
-	need clang libelf-dev=/usr/include/gelf.h zlib1g-dev=/usr/include/zlib.h
-	flags=(USERCFLAGS="${selftest_cflags:-} -I$libraries/usr/include -I$libraries/usr/include/$multiarch"
-		USERLDFLAGS="-static -L$libraries/usr/lib/$multiarch")
-fi
 key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
-	cat "$arch_conf" "$0" "$TOP"/tests/perf_events/* | sha256sum; echo "$libraries"
+	cat "$arch_conf" "$0" "$TOP"/tests/perf_events/* | sha256sum
 	"${CROSS_COMPILE}gcc" --version | head -n 1)
 
 # Build the programs of tests/perf_events, which share the headers of the selftests.
