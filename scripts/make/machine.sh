@@ -55,8 +55,9 @@ if grep -q ' /bpf/' "$list"; then
 fi
 if grep -q '/guest/typed\.sh' "$list"; then
 	files+=("$TOP/README.md=typed/README.md")
-	for file in perf-fnstat hybrid; do
-		files+=("$LINUX/tools/perf/Documentation/$file.txt=typed/$file.txt")
+	for file in tools/perf/Documentation/{perf-fnstat,perf-report,report-json,hybrid}.txt \
+			Documentation/admin-guide/perf/alternating-periods.rst; do
+		files+=("$LINUX/$file=typed/${file##*/}")
 	done
 fi
 if grep -q '/guest/real\.sh' "$list"; then

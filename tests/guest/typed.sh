@@ -20,6 +20,10 @@ perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut
 README.md|line|make *|builds or boots, where this repository is
 README.md|line|cd build/linux *|needs a kernel tree
 README.md|line|sudo apt *|installs packages: make verify WHAT=deb does
+alternating-periods.rst|line|perf record -e '{cycles/PERIOD/*|a period of the table
+alternating-periods.rst|line|perf report --stats|for each of these
+perf-report.txt|stop|perf record -e '*:uS'|records until it is interrupted
+report-json.txt|line|*> reports/*|needs another directory: report_json.sh makes one
 hybrid.txt|block|PERF_TYPE_HARDWARE*|the layout of the config
 hybrid.txt|block|PERF_TYPE_HW_CACHE*|the layout of the config
 hybrid.txt|block|type *|what perf stat -vv prints
@@ -47,6 +51,7 @@ blocks()		# DOCUMENT
 		FILENAME !~ /\.md$/ && /^\.\.\.\.$/ { fence = !fence; on = 0; next }
 		FILENAME !~ /\.md$/	{ on = fence || (/^  [^ ]/ && (on || last == "")) }
 		FILENAME ~ /hybrid\.txt$/	{ on = /^\t/ }
+		FILENAME ~ /\.rst$/	{ on = /^    [^ ]/ }
 		on && !was		{ print "= " FNR }
 		on			{ sub(/^[ \t]+/, ""); if ($0 != "" || fence) print }
 					{ was = on; last = $0 }' "$1"
@@ -96,6 +101,11 @@ block()			# NUMBER FILE
 		echo "# $where: not typed: $reason"
 		return
 	fi
+	# Of these pages only the commands are for this test.
+	case ${document##*/} in
+	perf-report.txt|report-json.txt|*.rst)
+		[[ ${lines[0]} =~ ^('$ ')?perf' ' ]] || return 0 ;;
+	esac
 	: > "$work/out"
 	for line in "${lines[@]}"; do
 		if [[ ${lines[0]} == '$ '* ]]; then
