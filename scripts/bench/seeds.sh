@@ -28,7 +28,8 @@ if [ $# = 0 ] || [ $# -gt 2 ] || [[ ! ${2:-series} =~ ^(series|check)$ ]]; then
 fi
 seed=$1 how=${2:-}
 table=$TOP/tests/seeds/$seed.table
-[ -f "$table" ] || die "no seed '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
+[ -f "$table" ] ||
+	die "no seed '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
 
 series=() lists=() base=()
 while IFS='|' read -r _ machine list; do

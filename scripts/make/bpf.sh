@@ -15,7 +15,8 @@ need bpftool=/usr/sbin/bpftool clang gcc libbpf-dev=/usr/include/bpf/libbpf.h \
 	libc6-dev=/usr/include/stdio.h libelf-dev=/usr/include/gelf.h zlib1g-dev=/usr/include/zlib.h
 out=$LINUX/out-bpf-$arch source=$LINUX/tools/testing/selftests/bpf
 program=test_perf_alt_period
-key=$(cat "$source/progs/$program.c" "$source/prog_tests/perf_alt_period.c" "$TOP"/tests/bpf/* "$0" | sha256sum)
+key=$(cat "$source/progs/$program.c" "$source/prog_tests/perf_alt_period.c" "$TOP"/tests/bpf/* \
+	"$0" | sha256sum)
 
 build()
 {
