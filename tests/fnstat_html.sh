@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 19
+plan 22
 
 check()				# WHAT COMMAND...
 {
@@ -158,6 +158,94 @@ then
 else
 	result 1 "The rows with the most time"
 fi
+
+# check_attack KIND: put markup wherever the report has something of a kind, one after the
+# other: each page has the elements and attributes of others, or is refused
+check_attack() {
+	if "${PYTHON}" -B - "${script}" "${testdir}/good.json" "$1" 2> "${log}" << 'END'
+import base64, copy, hashlib, html.parser, importlib.util, json, re, sys
+
+spec = importlib.util.spec_from_file_location("page", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+with open(sys.argv[2], encoding="utf-8", errors="surrogateescape") as file:
+	report = json.load(file)
+attack = "\"'--></script></style><img src=x onerror=pwn()><script>pwn()</script>"
+
+class Page(html.parser.HTMLParser):
+	def __init__(self, text):
+		super().__init__()
+		self.seen, self.texts, self.inside, self.policy = set(), {}, None, ""
+		self.feed(text)
+
+	def handle_starttag(self, tag, attrs):
+		self.seen |= {(tag, name) for name, _ in attrs} | {(tag, None)}
+		self.inside = tag if tag == "style" or tag == "script" and not attrs else None
+		if self.inside:
+			assert tag not in self.texts, f"two elements {tag}"
+			self.texts[tag] = ""
+		if dict(attrs).get("http-equiv") == "Content-Security-Policy":
+			self.policy = dict(attrs)["content"]
+
+	def handle_endtag(self, tag):
+		self.inside = None
+
+	def handle_data(self, text):
+		if self.inside:
+			self.texts[self.inside] += text
+
+def make_page(report):
+	return Page(module.page([report], 100).decode("ascii"))
+
+def places(value, path=()):
+	"""List paths to all values and to the names of all members."""
+	members = value.items() if isinstance(value, dict) else \
+		enumerate(value) if isinstance(value, list) else ()
+	for key, member in members:
+		yield path, key, member
+		yield from places(member, path + (key,))
+
+good = make_page(report)
+# What the policy refuses, also of a page that nobody has attacked.
+assert not [name for _, name in good.seen if name and re.match("style$|on", name)]
+assert "unsafe" not in good.policy and "default-src 'none'" in good.policy
+for kind in "script", "style":
+	digest = base64.b64encode(hashlib.sha256(good.texts[kind].encode()).digest()).decode()
+	assert f"{kind}-src 'sha256-{digest}'" in good.policy
+tried = refused = 0
+for path, key, value in places(report):
+	kinds = {"names": isinstance(key, str), "strings": isinstance(value, str),
+		 "numbers": isinstance(value, (int, float))}
+	if not kinds[sys.argv[3]]:
+		continue
+	bad = copy.deepcopy(report)
+	place = bad
+	for step in path:
+		place = place[step]
+	if sys.argv[3] == "names":
+		place[attack] = place.pop(key)
+	else:
+		place[key] = attack
+	tried += 1
+	try:
+		page = make_page(bad)
+	except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+		refused += 1
+		continue
+	assert page.seen <= good.seen, (path, key, page.seen - good.seen)
+	assert page.texts["script"] == good.texts["script"], (path, key)
+print(f"# {tried} places, {refused} refused")
+sys.exit(not tried)
+END
+	then
+		result 0 "Nothing of a report is markup: $1"
+	else
+		result 1 "Nothing of a report is markup: $1"
+	fi
+}
+check_attack names
+check_attack strings
+check_attack numbers
 
 for bad in no-json list version no-events nan damaged deep huge missing
 do

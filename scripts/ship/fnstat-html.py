@@ -14,6 +14,8 @@ needs nothing else, neither files nor a network. See report-json.txt.
 """
 
 import argparse
+import base64
+import hashlib
 import html
 import json
 import math
@@ -49,11 +51,18 @@ PROBLEMS = {"left": "ended elsewhere", "lost": "with lost samples", "length": "o
 	    "backwards": "with counts that go backwards", "split": "split",
 	    "multiplexed": "multiplexed"}
 
+def number(value):
+	"""Return a number of a report, which can be anything."""
+	if isinstance(value, bool) or not isinstance(value, (int, float)):
+		raise TypeError(f"{value!r} is no number")
+	return value
+
 class Value:
 	"""A number with an interval and a mark; low and high may be None, or infinite."""
 
 	def __init__(self, value, low=None, high=None, mark="", digits=2):
-		self.value, self.low, self.high, self.mark = value, low, high, mark
+		self.value, self.mark = number(value), mark
+		self.low, self.high = (end if end is None else number(end) for end in (low, high))
 		self.digits = digits
 
 	def __str__(self):
@@ -188,37 +197,40 @@ def make_columns(event, rows):
 def cell(column, value):
 	if value is None:
 		return "<td>-</td>"
-	style, classes = "", []
+	scale, classes = "", []
 	if column.heat:
 		low = column.low if value.low is None else value.low
 		high = column.high if value.high is None else value.high
-		style = (f' style="--t:{column.place(value.value)};--l:{column.place(low)};'
-			 f'--h:{column.place(high)}"')
+		scale = (f' data-t="{column.place(value.value)}" data-l="{column.place(low)}" '
+			 f'data-h="{column.place(high)}"')
 		classes = ["heat"] + (["bar"] if value.low is not None or value.high is not None
 				      else [])
 	if value.mark == "?":
 		classes.append("poor")
 	mark = f"<sup>{e(value.mark)}</sup>" if value.mark else ""
-	return (f'<td class="{" ".join(classes)}"{style} data-v="{value.value!r}" '
+	return (f'<td class="{" ".join(classes)}"{scale} data-v="{value.value!r}" '
 		f'title="{e(column.header + " " + value.describe())}">{value}{mark}</td>')
 
-def table(columns, rows, keys, kind, hidden, note):
+def table(columns, rows, keys, kind, hidden, note, event):
 	"""Write the table of the entries that have something of this kind."""
 	def header(text, title, numeric, sort=None):
 		return (f'<th scope="col" aria-sort="{sort or "none"}"{" class=n" if numeric else ""}>'
 			f'<button type="button" title="{e(title)}">{e(text)}</button></th>')
 
-	out = [f'<table class="{kind}"{" hidden" if hidden else ""}><thead><tr>']
+	caption = "functions alone" if kind == "own" else "functions with what they call"
+	out = [f'<table class="{kind}"{" hidden" if hidden else ""}>'
+	       f"<caption>{e(event)}: {caption}</caption><thead><tr>"]
 	out += [header(key.replace("_", " ").capitalize(), "sort by name", False) for key in keys]
 	out += [header(column.header, column.text, True,
 		       "descending" if column.key == "time" else None) for column in columns]
 	out.append("</tr></thead><tbody>")
 	for entry, values in rows:
 		mode = entry.get("mode", ".")
-		names = [f"<small>[{e(mode)}]</small> " * (mode != "." and i == 0) +
-			 e(entry.get(key, "")) for i, key in enumerate(keys)]
-		out.append("<tr>" + f'<th scope="row">{names[0] if names else ""}</th>' +
-			   "".join(f"<td class=name>{name}</td>" for name in names[1:]) +
+		mode = f"<small>[{e(mode)}]</small> " if mode != "." else ""
+		names = [e(entry.get(key, "")) for key in keys] or [""]
+		out.append(f'<tr><th scope="row" title="{names[0]}">{mode}{names[0]}</th>' +
+			   "".join(f'<td class="name" title="{name}">{name}</td>'
+				   for name in names[1:]) +
 			   "".join(cell(column, values.get(column.key)) for column in columns) +
 			   "</tr>")
 	out.append("</tbody>")
@@ -239,7 +251,7 @@ def limit_rows(rows, max_rows, kind):
 		text += f" with {part:.2f} % of it together"
 	return text + ", see --rows of fnstat-html.py."
 
-def section(event, number, max_rows):
+def section(event, position, max_rows):
 	"""Return the HTML of an event, and what its flame graph needs."""
 	kinds = {"own": [], "all": []}
 	tree, by_name = Tree(), {}
@@ -265,16 +277,19 @@ def section(event, number, max_rows):
 	notes = {kind: limit_rows(rows, max_rows, kind) for kind, rows in kinds.items()}
 	columns = make_columns(event, [row for rows in kinds.values() for _, row in rows])
 	keys = list(dict.fromkeys(key for entry in event["entries"] for key in entry_keys(entry)))
+	# What is not for the first name, in about as many em as it is wide.
+	width = sum(max(4.8, 0.65 * len(column.header) + 1.8) for column in columns) + \
+		11 * len(keys[1:])
 
-	facts = [f"{event['samples']} samples"]
+	facts = [f"{number(event['samples'])} samples"]
 	windows = event.get("windows")
 	if windows:
 		everything = windows["all"]
-		used = 100 * everything["used"] / max(everything["windows"], 1)
+		used, all_ = number(everything["used"]), number(everything["windows"])
 		length = f" of {windows['length']:g}" if windows["length"] else ""
-		facts.append(f"<b>{everything['used']}</b> of {everything['windows']} windows"
-			     f"{length} used ({used:.1f} %)")
-		facts += [f"{nr} {e(PROBLEMS.get(problem, problem))}"
+		facts.append(f"<b>{used}</b> of {all_} windows{length} used "
+			     f"({100 * used / max(all_, 1):.1f} %)")
+		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything["problems"].items() if nr]
 		totals = dict(zip(windows["group"], windows["totals"]))
 		counts = [next((totals[name] for name in totals if is_event(name, wanted)), 0)
@@ -283,7 +298,7 @@ def section(event, number, max_rows):
 			facts.append(f"CPI of all <b>{counts[0] / counts[1]:.2f}</b>")
 		facts += [f"{e(name.split('/period=')[0])} {count:.4g}" for name, count in totals.items()]
 
-	out = [f'<section id="e{number}"><h2>{e(event["event"])}</h2>',
+	out = [f'<section id="e{position}"><h2>{e(event["event"])}</h2>',
 	       f'<p class="facts">{" · ".join(facts)}</p>',
 	       '<div class="tools"><label>Find <input type="search" spellcheck="false" '
 	       'placeholder="part of a name"></label> <span class="found" role="status"></span>']
@@ -291,9 +306,10 @@ def section(event, number, max_rows):
 		out.append('<label>Table <select class="kind"><option value="own">functions alone'
 			   '</option><option value="all">with what they call</option></select></label>')
 	out.append('</div><div class="scroll">')
-	out.append(table(columns, kinds["own"], keys, "own", False, notes["own"]))
+	out.append(table(columns, kinds["own"], keys, "own", False, notes["own"], event["event"]))
 	if with_children:
-		out.append(table(columns, kinds["all"], keys, "all", True, notes["all"]))
+		out.append(table(columns, kinds["all"], keys, "all", True, notes["all"],
+				 event["event"]))
 	out.append("</div>")
 
 	data = None
@@ -331,7 +347,7 @@ def section(event, number, max_rows):
 	elif "callchain_order" not in event:
 		out.append("<p>No flame graph: the report has no call chains. Record with '-g'.</p>")
 	out.append("</section>")
-	return "\n".join(out), data
+	return "\n".join(out), data, width
 
 STYLE = """
 :root { color-scheme: light dark; --bg: #fff; --fg: #1b1b1b; --dim: #5c5c5c; --line: #d5d5d5;
@@ -344,6 +360,7 @@ body { font: 14px/1.4 system-ui, sans-serif; margin: 1.2em auto; max-width: 1500
 h1 { font-size: 1.4em; margin: 0; }
 h2 { font: 600 1em ui-monospace, monospace; margin: 1.6em 0 0; overflow-wrap: anywhere; }
 h3 { font-size: 1em; margin: 0; }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .facts, small, .legend { color: var(--dim); } .facts { margin: .2em 0; } .facts b { color: var(--fg); }
 .tools { display: flex; flex-wrap: wrap; gap: .4em 1.2em; align-items: center; margin: .7em 0 .4em; }
 .scroll { max-height: 48vh; overflow: auto; border: 1px solid var(--line); width: fit-content;
@@ -354,11 +371,16 @@ thead th { position: sticky; top: 0; z-index: 2; background: var(--head); paddin
 thead button { all: unset; box-sizing: border-box; width: 100%; padding: .25em .6em; cursor: pointer;
 	font-weight: 600; white-space: nowrap; }
 .n button, td { text-align: right; } thead button:hover { text-decoration: underline; }
-button:focus-visible, .frame:focus-visible { outline: 2px solid #3b82f6; outline-offset: -2px; }
+button:focus-visible, td:focus-visible, .frame:focus-visible { outline: 2px solid #3b82f6; outline-offset: -2px; }
 [aria-sort=descending] button::after { content: " \\2193"; }
 [aria-sort=ascending] button::after { content: " \\2191"; }
-tbody th, td.name { text-align: left; font: 13px ui-monospace, monospace; max-width: 46ch; overflow: hidden;
+thead th:first-child, tbody th { position: sticky; left: 0; }
+thead th:first-child { z-index: 3; } tbody th { z-index: 1; background: var(--bg); }
+tbody th, td.name { text-align: left; font: 13px ui-monospace, monospace; overflow: hidden;
 	text-overflow: ellipsis; white-space: nowrap; }
+/* Names get what the numbers leave of the window, or of the page if that is less. */
+tbody th { max-width: max(17ch, calc(min(100vw, 1500px) - 2.6em - var(--numbers, 40em))); }
+td.name { max-width: 20ch; }
 tbody th, td { padding: .1em .6em .22em; border-bottom: 1px solid var(--line); white-space: nowrap; }
 tbody tr:hover > * { box-shadow: inset 0 1px var(--fg), inset 0 -1px var(--fg); }
 td { position: relative; min-width: 3.6em; }
@@ -380,6 +402,7 @@ sup { font-size: .75em; line-height: 0; font-weight: 700; position: absolute; ri
 	white-space: nowrap; text-overflow: ellipsis; cursor: pointer; background: var(--none); }
 .frame[style*="--t"] { background: var(--mix); }
 .frame.above { opacity: .6; } .frame:hover { filter: brightness(1.12); }
+.small { background: repeating-linear-gradient(45deg, var(--none) 0 2px, var(--bg) 2px 5px); cursor: default; }
 .search .frame:not(.hit) { opacity: .3; } .frame.hit { font-weight: 700; }
 #tip { position: fixed; z-index: 9; pointer-events: none; white-space: pre-line; max-width: 60ch;
 	overflow-wrap: anywhere; background: var(--head); border: 1px solid var(--dim); padding: .3em .6em;
@@ -392,6 +415,62 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
 const one = (parent, selector) => parent.querySelector(selector);
 const many = (parent, selector) => [...parent.querySelectorAll(selector)];
+
+// A policy without 'unsafe-inline' refuses styles in attributes.
+for (const cell of many(document, "td.heat"))
+	for (const part of ["t", "l", "h"])
+		cell.style.setProperty("--" + part, cell.dataset[part]);
+
+function show_tip(text, x, y) {
+	tip.textContent = text;
+	tip.hidden = false;
+	tip.style.left = Math.max(4, Math.min(x + 12, innerWidth - tip.offsetWidth - 8)) + "px";
+	tip.style.top = Math.max(4, Math.min(y + 16, innerHeight - tip.offsetHeight - 8)) + "px";
+}
+function show_tip_of(element, text) {
+	const at = element.getBoundingClientRect();
+	element.setAttribute("aria-describedby", "tip");
+	show_tip(text, Math.max(at.left, 0), at.top);
+}
+const hide_tip = () => { tip.hidden = true; };
+document.addEventListener("focusout", hide_tip);
+
+// One cell takes part in the order of Tab, arrows lead to the others.
+function browsable(table) {
+	const body = table.tBodies[0];
+	const cells = row => [...row.cells].slice(table.querySelectorAll("thead th:not(.n)").length);
+	let at = body.rows[0] && cells(body.rows[0])[0];
+
+	if (!at)
+		return;
+	at.tabIndex = 0;
+	body.addEventListener("keydown", event => {
+		const cell = event.target.closest("td"), column = cell?.cellIndex;
+		const beside = (row, step) => {
+			do
+				row = row[step];
+			while (row?.hidden);
+			return row?.cells[column];
+		};
+		const next = cell && {ArrowLeft: () => cell.previousElementSibling,
+			ArrowRight: () => cell.nextElementSibling,
+			ArrowUp: () => beside(cell.parentElement, "previousElementSibling"),
+			ArrowDown: () => beside(cell.parentElement, "nextElementSibling")}[event.key]?.();
+		if (event.key === "Escape")
+			hide_tip();
+		if (!next || !cells(next.parentElement).includes(next))
+			return;
+		event.preventDefault();
+		at.tabIndex = -1;
+		at = next;
+		at.tabIndex = 0;
+		at.focus();
+	});
+	body.addEventListener("focusin", event => {
+		const cell = event.target.closest("td"), names = many(cell.parentElement, "th, .name");
+		show_tip_of(cell, [...names.map(name => name.textContent), cell.title].join("\\n"));
+	});
+}
 
 function sortable(table) {
 	const headers = many(table, "thead th"), body = table.tBodies[0];
@@ -412,6 +491,8 @@ function sortable(table) {
 
 function flame(section, {names, nodes, functions, metrics}, wanted) {
 	const box = one(section, ".flame"), colour = one(section, ".colour");
+	// A part of the width: of 1500 pixels nearly one.
+	const LEAST_WIDTH = 0.0005;
 	const reset = one(section, ".reset"), nr = nodes.parent.length, end = new Array(nr);
 	const depth = new Array(nr).fill(0), total = nodes.all[0];
 	let top = 0, shown = [];
@@ -438,7 +519,7 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 	}
 	function draw() {
 		const [kind, metric] = colour.value.split(" "), fragment = document.createDocumentFragment();
-		const left = new Map(), used = new Map(), word = wanted();
+		const left = new Map(), used = new Map(), small = new Map(), word = wanted();
 		let rows = 0, hits = 0, hit_end = 0;
 		shown = [];
 		const add = (i, x, width, above) => {
@@ -453,11 +534,26 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 			if (width > 0.02)
 				frame.textContent = name;
 			frame.setAttribute("role", "treeitem");
+			frame.setAttribute("aria-level", depth[i] + 1);
 			frame.setAttribute("aria-label", name + ", " + percent(nodes.all[i]));
 			frame.tabIndex = i === top ? 0 : -1;
 			frame.dataset.i = i;
 			rows = Math.max(rows, depth[i] + 1);
 			shown.push(frame);
+			fragment.append(frame);
+		};
+		const add_small = (parent, {nr, x, width, all}) => {
+			const frame = document.createElement("div");
+			frame.className = "frame small";
+			frame.style.cssText =
+				`left:${100 * x}%;width:${100 * width}%;top:${19 * (depth[parent] + 1)}px`;
+			frame.title = `${nr} that are too narrow to be drawn: ${percent(all)}`;
+			frame.setAttribute("role", "treeitem");
+			frame.setAttribute("aria-level", depth[parent] + 2);
+			frame.setAttribute("aria-label", frame.title);
+			if (width > 0.02)
+				frame.textContent = frame.title;
+			rows = Math.max(rows, depth[parent] + 2);
 			fragment.append(frame);
 		};
 		for (let i = nodes.parent[top]; i >= 0; i = nodes.parent[i])
@@ -476,11 +572,21 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 				hits += nodes.all[i];
 				hit_end = end[i];
 			}
-			if (width > 0.0005)
+			if (width > LEAST_WIDTH) {
 				add(i, x, width, false);
-			else
-				i = end[i] - 1;
+				continue;
+			}
+			// The largest child is first: all that follow are as narrow.
+			const others = small.get(parent) ?? {nr: 0, x, width: 0, all: 0};
+			small.set(parent, others);
+			others.nr++;
+			others.width += width;
+			others.all += nodes.all[i];
+			i = end[i] - 1;
 		}
+		for (const [parent, others] of small)
+			if (others.width > LEAST_WIDTH)
+				add_small(parent, others);
 		box.replaceChildren(fragment);
 		box.style.height = 19 * rows + "px";
 		box.classList.toggle("search", word !== "");
@@ -491,18 +597,18 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 	}
 	function zoom(i, focus) {
 		top = i;
-		tip.hidden = true;
+		hide_tip();
 		draw();
 		if (focus)
 			one(box, `[data-i="${i}"]`)?.focus();
 	}
 	box.addEventListener("click", event => {
-		const frame = event.target.closest(".frame");
+		const frame = event.target.closest("[data-i]");
 		if (frame)
 			zoom(+frame.dataset.i, true);
 	});
 	box.addEventListener("keydown", event => {
-		const frame = event.target.closest(".frame"), i = +frame?.dataset.i;
+		const frame = event.target.closest("[data-i]"), i = +frame?.dataset.i;
 		const at = shown.indexOf(frame), same = step => {
 			let k = at + step;
 			while (shown[k] && depth[shown[k].dataset.i] !== depth[i])
@@ -523,16 +629,16 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 		event.preventDefault();
 	});
 	box.addEventListener("mousemove", event => {
-		const frame = event.target.closest(".frame");
-		tip.hidden = !frame;
-		if (!frame)
-			return;
-		tip.textContent = describe(frame.dataset.i);
-		tip.style.left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8) + "px";
-		tip.style.top = Math.max(4, Math.min(event.clientY + 16,
-						     innerHeight - tip.offsetHeight - 8)) + "px";
+		const frame = event.target.closest("[data-i]");
+		if (frame)
+			show_tip(describe(frame.dataset.i), event.clientX, event.clientY);
+		else
+			hide_tip();
 	});
-	box.addEventListener("mouseleave", () => { tip.hidden = true; });
+	box.addEventListener("mouseleave", hide_tip);
+	box.addEventListener("focusin", event => {
+		show_tip_of(event.target, describe(event.target.dataset.i));
+	});
 	colour.addEventListener("change", draw);
 	reset.addEventListener("click", () => zoom(0, false));
 	return draw;
@@ -556,6 +662,7 @@ many(document, "section").forEach((section, number) => {
 		}
 	}
 	many(section, "table").forEach(sortable);
+	many(section, "table").forEach(browsable);
 	search.addEventListener("input", find);
 	kind?.addEventListener("change", () => {
 		many(section, "table").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
@@ -565,16 +672,22 @@ many(document, "section").forEach((section, number) => {
 });
 """
 
+def csp_hash(text):
+	"""Return what a Content-Security-Policy has to have for an element with this text."""
+	digest = base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode()
+	return f"'sha256-{digest}'"
+
 def page(reports, max_rows):
 	"""Return the page, in ASCII."""
-	body, data = [], []
+	body, data, style = [], [], STYLE
 	for report in reports:
 		facts = [f"{label} <b>{e(report[key])}</b>" for key, label in
 			 (("host", "host"), ("cpuid", "CPU"), ("arch", "architecture")) if key in report]
 		facts.append(f"lost samples <b>{e(report.get('lost_samples', 0))}</b>")
 		body.append(f'<p class="facts">{" · ".join(facts)}</p>')
 		for event in report["events"]:
-			text, tree = section(event, len(data), max_rows)
+			text, tree, width = section(event, len(data), max_rows)
+			style += f"#e{len(data)} {{ --numbers: {width:.1f}em; }}\n"
 			body.append(text)
 			data.append(tree)
 	legend = "; ".join(f"<b>{mark}</b> {text}" for mark, text in MARKS.items() if mark)
@@ -584,9 +697,9 @@ def page(reports, max_rows):
 		data = data.replace(char, f"\\u{ord(char):04x}")
 	text = f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {csp_hash(style)}; script-src {csp_hash(SCRIPT)}; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
-<title>perf fnstat</title><style>{STYLE}</style></head><body>
+<title>perf fnstat</title><style>{style}</style></head><body>
 <h1>perf fnstat: metrics per function</h1>
 {chr(10).join(body)}
 <p class="legend">A colour is a place on the scale of the column, which ends at its largest
