@@ -6,14 +6,14 @@
 # below a directory, and print one with its tests and tests/libperf/topdown-truth.c, static, and
 # for x86 with topdown-seed.c, the program in perf's topdown.txt, and what the commands in
 # libperf-topdown.txt build, as they are there: topdown-1 and so on. These and topdown-cxx
-# may need the libraries in lib. Fails if TopDown of E-cores is not as in perf's tables.
+# may need the libraries in lib.
 . "$(dirname "$0")/lib.sh"
 
 [ $# -ge 1 ] || usage
 arch=$1 tree=${2:-$LINUX}
 out=$tree/out-libperf-$arch
 use_arch "$arch"
-need make pkg-config python3 "${compiler[@]}"
+need make pkg-config "${compiler[@]}"
 key=$(tree_key "$tree" '[^/]*|tools/testing'
 	cat "$arch_conf" "$0" "$TOP"/tests/libperf/topdown-*.c | sha256sum; "${CROSS_COMPILE}gcc" --version | head -n 1)
 source=$tree/tools/lib/perf
@@ -48,7 +48,6 @@ build()
 
 	rm -rf "${out:?}/bin" "$out/root"
 	mkdir -p "$out/bin/lib"
-	"$source/tests/topdown-json.py"
 	make -s -C "$source" OUTPUT="$out/" ARCH="$perf_arch" CROSS_COMPILE="$CROSS_COMPILE" \
 		CC="${CROSS_COMPILE}gcc" DESTDIR="$out/root" prefix=/usr \
 		install_lib install_headers install_pkgconfig

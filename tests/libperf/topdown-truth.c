@@ -4,10 +4,10 @@
  * For machines with pmu-stalls=on, or with the costs 0; see docs/system/i386/tcg-pmu.rst
  * of our QEMU for the costs, in cycles. KTAP.
  *
- * usage: topdown-truth LEVEL BUBBLE DIV FENCE [CPU]
- *        topdown-truth [USER-ID]	prints the error of perf_topdown__new()
+ * usage: topdown-truth LEVEL BUBBLE DIV FENCE [WIDTH]
+ *        topdown-truth		prints the error of perf_topdown__new()
  *
- * With a CPU it is on one of a hybrid system, where each reading is a read(2).
+ * With a WIDTH it is on a P-core of a hybrid system, where each reading is a read(2).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -328,8 +328,7 @@ static double overhead(struct perf_topdown *td, __u32 max_slots)
 	close(fd);
 	if (err)
 		return 0;
-	/* On an E-core, this event does not count. */
-	return count[3] > count[2] ? (count[3] - count[2] - (count[1] - count[0])) / 100. : 0;
+	return (count[3] - count[2] - (count[1] - count[0])) / 100.;
 }
 
 int main(int argc, char **argv)
@@ -342,8 +341,6 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 5) {
-		if (argc > 1 && setuid(atoi(argv[1])))
-			return 1;
 		puts(strerror(-perf_topdown__new(&td)));
 		return 0;
 	}
@@ -351,14 +348,7 @@ int main(int argc, char **argv)
 	bubble = atoi(argv[2]);
 	div_cost = atoi(argv[3]);
 	fence_cost = atoi(argv[4]);
-	if (argc > 5) {
-		cpu_set_t set;
-
-		CPU_ZERO(&set);
-		CPU_SET(atoi(argv[5]), &set);
-		sched_setaffinity(0, sizeof(set), &set);
-	}
-	width = argc > 5 && !atoi(argv[5]) ? 6 : 5;
+	width = argc > 5 ? atoi(argv[5]) : 5;
 	printf("TAP version 13\n1..%zu\n", 3 * (NR_CODES + 2) + 3);
 	err = perf_topdown__new(&td);
 	if (err) {
