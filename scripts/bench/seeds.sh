@@ -71,13 +71,22 @@ tables()			# TREE
 {
 	local tables=$1/tools/perf/pmu-events/arch/x86 ok=''
 
-	echo 1..2
+	echo 1..4
 	grep -q TopdownL1 "$tables"/sandybridge/*.json &&
 		! grep -q TopdownL1 "$tables"/silvermont/*.json || ok='not '
 	echo "${ok}ok 1 Sandy Bridge, not Silvermont"
 	ok=''
 	grep -q TopdownL2 "$tables"/icelakex/icx-metrics.json || ok='not '
 	echo "${ok}ok 2 level 2 in perf"
+	ok=''
+	# Of slots, which are cycles, and not of the metrics of later CPUs.
+	grep -q 'IDQ_UOPS_NOT_DELIVERED.CORE / tma_info_thread_slots' \
+		"$tables"/sandybridge/snb-metrics.json &&
+		! grep -qi 'topdown\\\\-' "$tables"/sandybridge/snb-metrics.json || ok='not '
+	echo "${ok}ok 3 formulas of Sandy Bridge"
+	ok=''
+	[ -z "$(find "$1/tools" "$1/include" -iname '*libjevents*' -o -name jevents.h)" ] || ok='not '
+	echo "${ok}ok 4 no libjevents"
 }
 if [ "$how" != check ] && grep -q '|tables|' "$table"; then
 	[ ${#base[@]} = 0 ] || tables "$BASE" > "$RESULTS/$seed-${base[0]}/tables.tap"

@@ -2,12 +2,12 @@
 /*
  * The statements that a text about TopDown by RDPMC made, before this series had corrected
  * it in tools/perf/Documentation/topdown.txt: each one executed, with the code of that
- * text. For an Intel CPU whose cycles have SLOTS slots, with pmu-stalls=on and
- * pmu-metrics-strict=on; on a CPU without metrics for what was said of these. The test of a
+ * text. For an Intel CPU whose cycles have SLOTS slots, with pmu-stalls=on,
+ * pmu-bubble=BUBBLE and pmu-metrics-strict=on; on a CPU without metrics for what was said of these. The test of a
  * statement that is wrong passes if it fails in the way that its comment names. What a test
  * has found is in the line before its result. KTAP.
  *
- * usage: topdown-seed SLOTS
+ * usage: topdown-seed [SLOTS BUBBLE]
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,12 +49,13 @@ static inline uint64_t read_metrics(void)
 #define DEVICES		"/sys/bus/event_source/devices"
 #define METRICS		4
 #define GENERAL		16	/* more than general counters */
+#define MISPREDICT	16	/* cycles */
 
 struct counts {
 	uint64_t nr, enabled, running, value[1 + METRICS];
 };
 
-static unsigned int width;
+static unsigned int width, bubble;
 static bool has_metrics;
 static int tests, failures;
 
@@ -106,6 +107,16 @@ static void divisions(unsigned int n)
 {
 	asm volatile("1: xor %%edx, %%edx; mov $100, %%eax; div %1; dec %0; jnz 1b"
 		     : "+r" (n) : "r" (7) : "eax", "edx", "cc");
+}
+
+/* Some of each part: branches that depend on random bits, and divisions. */
+static void mixture(unsigned int n)
+{
+	unsigned int random = 1;
+
+	asm volatile("1: imul $1103515245, %1; add $12345, %1; test $0x10000, %1; jz 2f; nop; "
+		     "2: xor %%edx, %%edx; mov $100, %%eax; div %2; dec %0; jnz 1b"
+		     : "+r" (n), "+r" (random) : "r" (7) : "eax", "edx", "cc");
 }
 
 /* What retires of the slots of divisions(). */
@@ -299,6 +310,42 @@ static bool test_sum(void)
 	return min < 0xff && min > 0xff - METRICS && max <= 0xff;
 }
 
+/* From bit 0 on retiring, bad speculation, frontend and backend bound. */
+static bool test_fields(void)
+{
+	int group = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, -1, false);
+	int fd = open_group();
+	struct counts a, b, counts;
+	double cycles, want[METRICS], got;
+	uint64_t metrics;
+	bool ok = true;
+
+	open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, group, false);
+	open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, group, false);
+	open_event(PERF_TYPE_RAW, 0x20c4, group, false);	/* taken branches */
+	if (fd < 0 || !read_counts(group, &a) || !read_counts(fd, &counts))
+		return false;
+	mixture(100000);
+	metrics = read_metrics();
+	if (!read_counts(group, &b) || b.nr != 4)
+		return false;
+	cycles = b.value[0] - a.value[0];
+	want[0] = (b.value[1] - a.value[1]) / cycles;
+	want[1] = MISPREDICT * (b.value[2] - a.value[2]) / cycles;
+	want[2] = bubble * (b.value[3] - a.value[3]) / cycles;
+	want[3] = 1 - want[0] - want[1] - want[2];
+	printf("#");
+	for (int i = 0; i < METRICS; i++) {
+		got = GET_METRIC(metrics, i) / 255.;
+		printf(" %.3f (%.3f)", got, want[i]);
+		ok &= fabs(got - want[i]) < 0.01 && want[i] > 0.05;
+		for (int j = 0; j < i; j++)
+			ok &= fabs(want[i] - want[j]) > 0.03;
+	}
+	printf("\n");
+	return ok;
+}
+
 /* All general counters are in use by events that have to be on the PMU. */
 static bool test_no_general(void)
 {
@@ -477,9 +524,10 @@ static void run(const char *name, bool (*test)(void), bool with_metrics, bool to
 int main(int argc, char **argv)
 {
 	width = argc > 1 ? atoi(argv[1]) : 5;
+	bubble = argc > 2 ? atoi(argv[2]) : 0;
 	has_metrics = !access(DEVICES "/cpu/events/slots", F_OK);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("TAP version 13\n1..17\n");
+	printf("TAP version 13\n1..18\n");
 	run("other CPU", test_other_cpu, false, true);
 	run("no general counters", test_no_general, true, false);
 	run("two users take turns", test_always, true, false);
@@ -489,6 +537,7 @@ int main(int argc, char **argv)
 	run("as written is a fault", test_as_written, true, true);
 	run("slots alone begin below zero", test_slots_mapped, true, false);
 	run("group mapped", test_group, true, false);
+	run("fields in order", test_fields, true, false);
 	run("sums are less", test_sum, true, false);
 	run("formula is 0xff times too much", test_formula, true, false);
 	run("precision is lost", test_precision, true, false);
