@@ -903,6 +903,36 @@ static int check_rare(struct fixture *f)
 	return TEST_OK;
 }
 
+/* A metric that is bad if it is below 1, of an entry with half an instruction per cycle, and 2. */
+static int check_threshold(struct fixture *f)
+{
+	struct window_stats stats[2] = {};
+	struct window_entry entries[2] = { { .stats = &stats[0] }, { .stats = &stats[1] } };
+	struct window_group *group = new_group(f, /*sampled=*/false);
+	struct window_estimate estimate;
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("threshold", window_group__add_metric(group, "insn_per_cycle"), 0);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 400, 100, 50, true), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 400, 100, 200, true), 0);
+	group->totals[0] = 800000;
+	group->totals[1] = 1000000;
+	window_group__calibrate(group, entries, 2);
+	for (int i = 0; i < 2; i++) {
+		window_stats__estimate(&entries[i], group, 0, &estimate);
+		TEST_ASSERT_VAL("value", is_close(estimate.value, i ? 2 : 0.5, 0.000001));
+		TEST_ASSERT_VAL("threshold", estimate.threshold ==
+				(i ? METRIC_THRESHOLD_GOOD : METRIC_THRESHOLD_BAD));
+		window_stats__estimate(&entries[i], group, 1, &estimate);
+		TEST_ASSERT_VAL("no threshold", estimate.threshold == METRIC_THRESHOLD_UNKNOWN);
+		window_stats__exit(&stats[i]);
+	}
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
 /* Of two windows that are equal by chance, others tell how much windows differ. */
 static int check_noise(struct fixture *f)
 {
@@ -961,7 +991,9 @@ static int check_bias(struct fixture *f)
 /* Twice as much, each with a tenth up and down. */
 static int check_z(void)
 {
-	const struct window_estimate a = { 2, 1.8, 2.2 }, b = { 4, 3.6, 4.4 }, c = { -1, -3, 1 };
+	const struct window_estimate a = { .value = 2, .low = 1.8, .high = 2.2 };
+	const struct window_estimate b = { .value = 4, .low = 3.6, .high = 4.4 };
+	const struct window_estimate c = { .value = -1, .low = -3, .high = 1 };
 	double error = log(2.2 / 1.8) / 2 / 1.959964;
 
 	TEST_ASSERT_VAL("z", is_close(window_estimate__z(&a, &b), log(2) / sqrt(2) / error,
@@ -1132,8 +1164,8 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 		return TEST_FAIL;
 	ret = check_estimates(&f) ?: check_samples(&f) ?: check_costs(&f) ?:
 	      check_stalls(&f) ?: check_others(&f) ?: check_time(&f) ?:
-	      check_shares(&f) ?: check_rare(&f) ?: check_noise(&f) ?:
-	      check_bias(&f) ?: check_z();
+	      check_shares(&f) ?: check_rare(&f) ?: check_threshold(&f) ?:
+	      check_noise(&f) ?: check_bias(&f) ?: check_z();
 	fixture__exit(&f);
 	return ret;
 }

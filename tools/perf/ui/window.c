@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/zalloc.h>
 
+#include "../util/color.h"
 #include "../util/debug.h"
 #include "../util/evlist.h"
 #include "../util/evsel.h"
@@ -24,6 +25,7 @@
 #include "../util/symbol.h"
 #include "../util/thread.h"
 #include "../util/window-stats.h"
+#include "ui.h"
 #include "util.h"
 
 #define METRIC_WIDTH	8
@@ -268,6 +270,23 @@ static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
 }
 
+/* Colour a metric as perf stat does, unless its interval is wide. */
+static int hpp_window__color(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
+			     struct hist_entry *he)
+{
+	int width = hpp_window__width(fmt, hpp, he->hists);
+	const struct hpp_window *hw = hpp_window(fmt);
+	struct window_estimate estimate;
+	const char *color = "";
+	char buf[128];
+
+	if (hw->column >= 0 &&
+	    hist_entry__estimate(he, hw->column, &estimate) == WINDOW_ESTIMATE_GOOD)
+		color = metric_threshold_classify__color(estimate.threshold);
+	hpp_window__print(hw, he, symbol_conf.show_window_ci, buf, sizeof(buf));
+	return color_snprintf(hpp->buf, hpp->size, color, "%*s", width, buf);
+}
+
 static double hist_entry__window_value(struct hist_entry *he, const struct hpp_window *hw)
 {
 	const struct window_stats *stats = hist_entry__shown_windows(he);
@@ -345,6 +364,9 @@ static struct hpp_window *hpp_window__new(int column, const char *name)
 	hw->hpp.header = hpp_window__fmt_header;
 	hw->hpp.width = hpp_window__width;
 	hw->hpp.entry = hpp_window__entry;
+	/* Other browsers do not print what it returns. */
+	if (!use_browser)
+		hw->hpp.color = hpp_window__color;
 	hw->hpp.cmp = hpp_window__nop_cmp;
 	hw->hpp.collapse = hpp_window__nop_cmp;
 	hw->hpp.sort = hpp_window__sort;

@@ -38,8 +38,8 @@ static const struct {
 	{ "cache-miss-rate",	"%CM",	   100,	 "cache-misses",     "cache-references" },
 	{ "instructions-share",	"%I",	   100,	 "instructions",     NULL },
 	{ "branch-miss-share",	"%BM",	   100,	 "branch-misses",    NULL },
-	{ "cache-ref-share",	"%L1DA",   100,	 "cache-references", NULL },
-	{ "cache-miss-share",	"%L1DM",   100,	 "cache-misses",     NULL },
+	{ "cache-ref-share",	"%CREF",   100,	 "cache-references", NULL },
+	{ "cache-miss-share",	"%CMISS",  100,	 "cache-misses",     NULL },
 };
 
 static const struct {
@@ -277,6 +277,23 @@ static int window_refs__add(struct window_refs *refs, const char *name, char *ex
 	return -ENOMEM;
 }
 
+static void window_metric__exit(struct window_metric *metric)
+{
+	if (metric->threshold)
+		window_metric__exit(metric->threshold);
+	free(metric->threshold);
+	free(metric->name);
+	free(metric->header);
+	free(metric->expr);
+	window_refs__delete(metric->refs);
+	if (metric->ctx)
+		expr__ctx_free(metric->ctx);
+	for (unsigned int i = 0; metric->ids && i < metric->nr_ids; i++)
+		free(metric->ids[i]);
+	free(metric->ids);
+	free(metric->id_events);
+}
+
 /**
  * window_group__delete - Free a group.
  * @group: The group, or NULL.
@@ -286,20 +303,8 @@ void window_group__delete(struct window_group *group)
 	if (!group)
 		return;
 
-	for (unsigned int i = 0; i < group->nr_metrics; i++) {
-		struct window_metric *metric = &group->metrics[i];
-
-		free(metric->name);
-		free(metric->header);
-		free(metric->expr);
-		window_refs__delete(metric->refs);
-		if (metric->ctx)
-			expr__ctx_free(metric->ctx);
-		for (unsigned int j = 0; metric->ids && j < metric->nr_ids; j++)
-			free(metric->ids[j]);
-		free(metric->ids);
-		free(metric->id_events);
-	}
+	for (unsigned int i = 0; i < group->nr_metrics; i++)
+		window_metric__exit(&group->metrics[i]);
 	free(group->metrics);
 	window_stats__exit(&group->all);
 	free(group->totals);
@@ -339,6 +344,8 @@ struct find_metric {
 	/* Another PMU has a metric of this name. */
 	bool		of_others;
 	char		*expr;
+	/* NULL: there is none. */
+	char		*threshold;
 	/* What perf stat multiplies it by: 100 if it prints percent. */
 	double		factor;
 };
@@ -358,6 +365,7 @@ static int find_metric_fn(const struct pmu_metric *pm,
 		return 0;
 	}
 	find->expr = strdup(pm->metric_expr);
+	find->threshold = pm->metric_threshold ? strdup(pm->metric_threshold) : NULL;
 	if (!pm->unit || perf_pmu__convert_scale(pm->unit, &unit, &find->factor))
 		find->factor = 1;
 	return 0;
@@ -384,11 +392,12 @@ static const struct pmu_metrics_table *find_table(struct perf_env *env)
 }
 
 /*
- * Look for a metric in the descriptions of the PMU, and in those of all machines.
+ * Look for a metric in the descriptions of the PMU, and in those of all machines. The
+ * caller frees its expression and threshold, which is not wanted if NULL is given.
  * Return: 0, -ENODEV if only other PMUs have it, -ENOENT if none, or -ENOMEM.
  */
 static int find_metric_expr(const char *name, const char *pmu, struct perf_env *env, char **expr,
-			    double *factor)
+			    double *factor, char **threshold)
 {
 	const struct pmu_metrics_table *tables[] = {
 		find_table(env), pmu_metrics_table__default(),
@@ -401,6 +410,10 @@ static int find_metric_expr(const char *name, const char *pmu, struct perf_env *
 	}
 	*factor = find.factor;
 	*expr = find.expr;
+	if (threshold)
+		*threshold = find.threshold;
+	else
+		free(find.threshold);
 	if (find.expr)
 		return 0;
 	return find.of_others ? -ENODEV : -ENOENT;
@@ -418,7 +431,7 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
 		char *expr, *name;
 		int ret = 0;
 
-		if (find_metric_expr(cur->pkey, pmu, env, &expr, &factor))
+		if (find_metric_expr(cur->pkey, pmu, env, &expr, &factor, /*threshold=*/NULL))
 			continue;
 		name = strdup(cur->pkey);
 		if (!name) {
@@ -440,19 +453,16 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
 }
 
 /* The caller frees what is returned, also after an error. */
-static int find_metric_ids(const char *name, const char *pmu, struct perf_env *env, char **expr,
-			   double *factor, struct window_refs **refs,
-			   struct expr_parse_ctx **ctx)
+static int find_expr_ids(const char *expr, const char *pmu, struct perf_env *env,
+			 struct window_refs **refs, struct expr_parse_ctx **ctx)
 {
-	int ret = find_metric_expr(name, pmu, env, expr, factor);
+	int ret;
 
-	if (ret)
-		return ret;
 	*ctx = expr__ctx_new();
 	*refs = zalloc(sizeof(**refs));
 	if (!*ctx || !*refs)
 		return -ENOMEM;
-	if (expr__find_ids(*expr, NULL, *ctx) < 0)
+	if (expr__find_ids(expr, NULL, *ctx) < 0)
 		return -EINVAL;
 	do {
 		ret = expr__replace_ref(*ctx, pmu, env, *refs);
@@ -490,12 +500,8 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	int ret;
 
 	metric->kind = WINDOW_METRIC_EXPR;
-	ret = find_metric_ids(metric->name, evsel__pmu_name(group->sampler),
-			      evsel__env(group->sampler), &metric->expr, &metric->factor,
-			      &metric->refs, &metric->ctx);
-	/* It is a column of another PMU. */
-	if (ret == -ENODEV)
-		return 0;
+	ret = find_expr_ids(metric->expr, evsel__pmu_name(group->sampler),
+			    evsel__env(group->sampler), &metric->refs, &metric->ctx);
 	if (ret)
 		return ret;
 
@@ -521,6 +527,32 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 		metric->id_events[metric->nr_ids++] = event;
 	}
 	return 0;
+}
+
+static int window_metric__find_expr(struct window_metric *metric, struct window_group *group)
+{
+	char *threshold = NULL;
+	int ret = find_metric_expr(metric->name, evsel__pmu_name(group->sampler),
+				   evsel__env(group->sampler), &metric->expr, &metric->factor,
+				   &threshold);
+
+	metric->kind = WINDOW_METRIC_EXPR;
+	/* It is a column of another PMU. */
+	if (ret == -ENODEV)
+		return 0;
+	ret = ret ?: window_metric__init_expr(metric, group);
+	if (ret || !threshold) {
+		free(threshold);
+		return ret;
+	}
+	metric->threshold = zalloc(sizeof(*metric->threshold));
+	if (!metric->threshold) {
+		free(threshold);
+		return -ENOMEM;
+	}
+	metric->threshold->expr = threshold;
+	metric->threshold->factor = 1;
+	return window_metric__init_expr(metric->threshold, group);
 }
 
 /**
@@ -571,7 +603,7 @@ int window_group__add_metric(struct window_group *group, const char *name)
 		return metric->header ? 0 : -ENOMEM;
 	}
 
-	ret = window_metric__init_expr(metric, group);
+	ret = window_metric__find_expr(metric, group);
 	if (ret)
 		return ret;
 	metric->header = strdup(name);
@@ -643,7 +675,9 @@ int window_metric__add_events(const char *name, const char *pmu, struct strbuf *
 		return ret ?: add_event(events, m->dividend);
 	}
 
-	ret = find_metric_ids(name, pmu, /*env=*/NULL, &expr, &factor, &refs, &ctx);
+	ret = find_metric_expr(name, pmu, /*env=*/NULL, &expr, &factor, /*threshold=*/NULL);
+	if (!ret)
+		ret = find_expr_ids(expr, pmu, /*env=*/NULL, &refs, &ctx);
 	if (!ret) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *event = metric_id__event(cur->pkey, /*recorded=*/false);

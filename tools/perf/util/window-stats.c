@@ -891,6 +891,43 @@ static void window_metric__derive(const struct window_metric *metric,
 	}
 }
 
+/* Compute a metric from estimates of its counts. Return NAN if one of them is not known. */
+static double window_entry__compute(const struct window_entry *entry,
+				    const struct window_group *group,
+				    const struct window_metric *metric,
+				    double *counts, struct window_count *parts)
+{
+	bool relative = false;
+
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		relative = relative || event == group->sampler_index || !group->samplers[event];
+	}
+	memset(counts, 0, group->nr_counts * sizeof(*counts));
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		if (!window_entry__count(entry, group, event, relative, &parts[event]))
+			return NAN;
+		counts[event] = parts[event].count;
+	}
+	return window_metric__compute(metric, group, counts);
+}
+
+static enum metric_threshold_classify
+window_entry__classify(const struct window_entry *entry, const struct window_group *group,
+		       const struct window_metric *threshold)
+{
+	struct window_count parts[group->nr_counts];
+	double counts[group->nr_counts];
+
+	if (!threshold || !threshold->available)
+		return METRIC_THRESHOLD_UNKNOWN;
+	return metric_threshold_classify__value(window_entry__compute(entry, group, threshold,
+								      counts, parts));
+}
+
 /**
  * window_stats__estimate - Estimate a metric.
  * @entry: The entry.
@@ -912,27 +949,14 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 	struct window_samples time = window_entry__samples(entry, group, group->sampler_index);
 	struct window_count parts[nr];
 	struct variance variance = {};
-	bool relative = false;
 
 	if (!m->available)
 		return WINDOW_ESTIMATE_NONE;
-	for (unsigned int i = 0; i < m->nr_ids; i++) {
-		unsigned int event = m->id_events[i];
-
-		relative = relative || event == group->sampler_index || !group->samplers[event];
-	}
-	memset(counts, 0, sizeof(counts));
-	for (unsigned int i = 0; i < m->nr_ids; i++) {
-		unsigned int event = m->id_events[i];
-
-		if (!window_entry__count(entry, group, event, relative, &parts[event]))
-			return WINDOW_ESTIMATE_NONE;
-		counts[event] = parts[event].count;
-	}
-	value = window_metric__compute(m, group, counts);
+	value = window_entry__compute(entry, group, m, counts, parts);
 	if (!isfinite(value))
 		return WINDOW_ESTIMATE_NONE;
 	estimate->value = value;
+	estimate->threshold = window_entry__classify(entry, group, m->threshold);
 
 	window_metric__derive(m, group, value, counts, derivatives);
 	length = window_stats__length(entry->stats, group);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <linux/types.h>
 
+#include "stat.h"
 #include "window.h"
 
 struct evsel;
@@ -57,6 +58,7 @@ enum window_metric_kind {
  * @contradicted: A share: those of all entries together are far from all.
  * @expr: An expression.
  * @refs: Other metrics in it.
+ * @threshold: An expression that is not 0 if the value of the metric is bad, or NULL.
  * @ctx: To compute it.
  * @nr_ids: Number of its events.
  * @ids: Their names in an expression.
@@ -73,6 +75,7 @@ struct window_metric {
 	bool			contradicted;
 	char			*expr;
 	struct window_refs	*refs;
+	struct window_metric	*threshold;
 	struct expr_parse_ctx	*ctx;
 	unsigned int		nr_ids;
 	char			**ids;
@@ -131,11 +134,13 @@ struct window_group {
  * @value: The estimate.
  * @low: Lower end.
  * @high: Upper end.
+ * @threshold: Of a metric: what its threshold says of @value.
  */
 struct window_estimate {
-	double	value;
-	double	low;
-	double	high;
+	double				value;
+	double				low;
+	double				high;
+	enum metric_threshold_classify	threshold;
 };
 
 /**

@@ -94,27 +94,25 @@ static int test_add(void)
 	return 0;
 }
 
-/* A program that was compiled with the header of a later version, and one that is wrong. */
+/* A size that is not known is refused, and what it is of is left alone. */
 static int test_sizes(void)
 {
-	struct {
-		struct perf_topdown_raw raw;
-		__s64 later;
-	} a = { .raw.size = sizeof(a) }, b = a, sum = a;
+	static const __u32 sizes[] = { 0, 8, sizeof(struct perf_topdown_raw) + 8, ~0U };
+	struct perf_topdown_raw a = RAW, b = RAW, sum = RAW;
 	struct perf_topdown *topdown;
 
 	__T("failed to open", !perf_topdown__new(&topdown));
-	a.later = 1;
-	__T("a larger size", !perf_topdown__read(topdown, &a.raw, ANY));
-	__T("a member that is not known", !a.later && a.raw.slots && a.raw.size == sizeof(a));
-	spin(1000);
-	__T("a larger size", !perf_topdown__read(topdown, &b.raw, ANY));
-	__T("add larger ones", !perf_topdown__add(&sum.raw, &a.raw, &b.raw));
-	__T("the sum", sum.raw.slots == b.raw.slots - a.raw.slots && !sum.later);
-	a.raw.size = sizeof(a.raw);
-	__T("add a smaller one", perf_topdown__add(&sum.raw, &a.raw, &b.raw) == -EINVAL);
-	a.raw.size = 0;
-	__T("no size", perf_topdown__read(topdown, &a.raw, ANY) == -EINVAL);
+	__T("failed to read", !perf_topdown__read(topdown, &a, ANY));
+	for (int i = 0; i < 4; i++) {
+		b.size = sizes[i];
+		/* With the kernel, and without. */
+		__T("a bad size", perf_topdown__read(topdown, &b, 0) == -EINVAL);
+		__T("a bad size", perf_topdown__read(topdown, &b, ANY) == -EINVAL);
+		__T("end", perf_topdown__add(&sum, &a, &b) == -EINVAL);
+		__T("begin", perf_topdown__add(&sum, &b, &a) == -EINVAL);
+		__T("sum", perf_topdown__add(&b, &a, &a) == -EINVAL);
+		__T("written", !b.slots && !sum.slots && b.size == sizes[i]);
+	}
 	perf_topdown__delete(topdown);
 	return 0;
 }
@@ -304,6 +302,52 @@ static void *read_all_the_time(void *data __maybe_unused)
 	return (void *)reads;
 }
 
+/* Stay on the CPUs of a PMU. */
+static bool move_to(const char *pmu)
+{
+	char path[128];
+	cpu_set_t set;
+	int cpu, err;
+	FILE *file;
+
+	snprintf(path, sizeof(path), DEVICES "/%s/cpus", pmu);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	err = fscanf(file, "%d", &cpu) != 1;
+	fclose(file);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !err && !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* E-cores do not have metrics. */
+static int test_e_core(void)
+{
+	struct perf_topdown_raw a = RAW, b = RAW, c = RAW;
+	struct perf_topdown *topdown;
+
+	if (access(DEVICES "/cpu_atom", F_OK)) {
+		__T_VERBOSE("\tno hybrid system\n");
+		return 0;
+	}
+	__T("failed to open", !perf_topdown__new(&topdown));
+	__T("failed to move", move_to("cpu_atom"));
+	__T("failed to read", !perf_topdown__read(topdown, &a, ANY));
+	spin(10000000);
+	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+	__T_VERBOSE("\t%lld slots, %lld ns missed\n", b.slots - a.slots, b.missed - a.missed);
+	__T("counted on an E-core", b.slots == a.slots && b.retiring == a.retiring);
+	__T("missed nothing on an E-core", b.missed - a.missed > 1000000);
+	__T("failed to move", move_to("cpu_core"));
+	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+	spin(10000000);
+	__T("failed to read", !perf_topdown__read(topdown, &c, ANY));
+	__T("not counted on a P-core", c.slots - b.slots > 10000000 && c.missed == b.missed);
+	perf_topdown__delete(topdown);
+	return 0;
+}
+
 /* A thread that is moved while it reads, as the CPUs of a hybrid system are not the same. */
 static int test_migration(void)
 {
@@ -462,6 +506,8 @@ int test_topdown(int argc, char **argv)
 	__T("failed to open", !err);
 	perf_topdown__delete(topdown);
 
+	/* On a hybrid system, where there are metrics. */
+	move_to("cpu_core");
 	test_parts();
 	test_add();
 	test_sizes();
@@ -469,6 +515,7 @@ int test_topdown(int argc, char **argv)
 	test_owner();
 	test_delete();
 	test_signal();
+	test_e_core();
 	test_migration();
 	test_busy(-1);
 	test_busy(0);

@@ -67,6 +67,7 @@ test_plain_period() {
 	fi
 	check_shares "Report of a plain period"
 	test_columns
+	test_thresholds
 }
 
 test_windows() {
@@ -271,6 +272,32 @@ test_columns() {
 		pass "Sort by the first field"
 	else
 		fail "Sort by the first field"
+	fi
+}
+
+# test_thresholds: a metric below its threshold of 1 is red, others are green, and those with
+# a mark have no colour
+test_thresholds() {
+	if perf fnstat report -i "${data}" --stdio --stdio-color=always \
+		-F metric:insn_per_cycle,sym > "${out}" 2> "${log}" &&
+	   awk -v esc="$(printf '\033')" '/fnmix_/ {
+			red = index($0, esc "[31m") > 0
+			green = index($0, esc "[32m") > 0
+			gsub(esc "\\[[0-9;]*m", "")
+			if ($1 ~ /[?-]/)
+				bad += red || green
+			else
+				bad += $1 < 0.99 ? !red : $1 > 1.01 ? !green : red == green
+			coloured += red || green
+		}
+		END { exit bad || !coloured }' "${out}" &&
+	   ! perf fnstat report -i "${data}" -x, -F metric:insn_per_cycle,sym 2> "${log}" |
+		grep -q "$(printf '\033')"
+	then
+		pass "Colours of thresholds"
+	else
+		cat -v "${out}"
+		fail "Colours of thresholds"
 	fi
 }
 

@@ -31,6 +31,18 @@ not_logged() {
 	! logged "$1"
 }
 
+# logs_attr FIELD REGEX...: true if the log has an attr with these fields
+logs_attr() {
+	while [ $# -gt 0 ]
+	do
+		if ! logged "^ +$1 +$2$"
+		then
+			return 1
+		fi
+		shift 2
+	done
+}
+
 # record_attrs EVENT: record EVENT, write the attributes to the log
 record_attrs() {
 	perf record -o "${perfdata}" -e "$1" true > "${log}" 2>&1 &&
@@ -66,6 +78,8 @@ test_system_wide() {
 	local pmu
 
 	check "Count system wide" run_logged perf stat -vv -e cycles -a sleep 0.05
+	check "Count system wide: attr" logs_attr disabled 1 sample_type IDENTIFIER \
+		read_format 'TOTAL_TIME_ENABLED.TOTAL_TIME_RUNNING' inherit 1
 	for pmu in "${pmus[@]}"
 	do
 		check "Count system wide: event of ${pmu}" logged "config +$(config "${pmu}")"
@@ -76,6 +90,8 @@ test_system_wide() {
 test_thread() {
 	local pmu
 
+	check "Count a task" run_logged perf stat -vv -e cycles true
+	check "Count a task: attr" logs_attr disabled 1 inherit 1 enable_on_exec 1
 	for pmu in "${pmus[@]:1}"
 	do
 		check "Count a task that moves to ${pmu}" \
@@ -117,9 +133,9 @@ test_raw_and_cache() {
 
 	for pmu in "${pmus[@]}"
 	do
-		perf stat -vv -e "${pmu}/r11/" true > "${log}" 2>&1 || true
+		perf stat -vv -e "${pmu}/r1a/" true > "${log}" 2>&1 || true
 		check "Raw event of ${pmu}: type" logged "type +$(cat "${sysfs}/${pmu}/type") "
-		check "Raw event of ${pmu}: config" logged "config +0x11( |\$)"
+		check "Raw event of ${pmu}: config" logged "config +0x1a( |\$)"
 		perf stat -vv -e "${pmu}/L1-icache-loads/" true > "${log}" 2>&1 || true
 		check "Cache event of ${pmu}: config" logged "config +$(config "${pmu}" 1)"
 	done

@@ -52,12 +52,10 @@ struct perf_topdown;
  * perf_topdown__new - begin to count what the calling thread uses its slots for
  * @topdown: gets the object
  *
- * In user mode, on Intel's CPUs: with TopDown metrics (P-cores since Ice Lake), and on
- * those E-cores for which perf has the metric group TopdownL1.
+ * In user mode, on CPUs with TopDown metrics: Intel's P-cores since Ice Lake.
  *
- * Return: 0, or a negative error: -ENOENT if no PMU can do it, or one of open(2),
- * perf_event_open(2) and mmap(2), like -EACCES or, if too many pages are locked,
- * -EPERM.
+ * Return: 0, or a negative error: -ENOENT if there are none, or one of
+ * perf_event_open(2) and mmap(2), like -EACCES or, if too many pages are locked, -EPERM.
  */
 LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
 
