@@ -191,8 +191,9 @@ static bool leader_counts(struct member *members, int nr)
 
 	for (int i = 1; i < nr; i++)
 		ioctl(members[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-	/* That of REFRESH ends with an event that is disabled. */
 	ioctl(members[0].fd, PERF_EVENT_IOC_REFRESH, 1000000);
+	/* The end of an earlier limit may disable it meanwhile. */
+	usleep(20000);
 	ioctl(members[0].fd, PERF_EVENT_IOC_ENABLE, 0);
 	usleep(20000);
 	count = count_of(members[0].fd);
