@@ -79,7 +79,7 @@ tables()			# TREE
 	grep -q TopdownL2 "$tables"/icelakex/icx-metrics.json || ok='not '
 	echo "${ok}ok 2 level 2 in perf"
 	ok=''
-	# Of slots, which are cycles, and not of the metrics of later CPUs.
+	# The formulas use slots, which are cycles, and not the metrics of later CPUs.
 	grep -q 'IDQ_UOPS_NOT_DELIVERED.CORE / tma_info_thread_slots' \
 		"$tables"/sandybridge/snb-metrics.json &&
 		! grep -qi 'topdown\\\\-' "$tables"/sandybridge/snb-metrics.json || ok='not '

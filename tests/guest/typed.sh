@@ -101,7 +101,7 @@ block()			# NUMBER FILE
 		echo "# $where: not typed: $reason"
 		return
 	fi
-	# Of these pages only the commands are for this test.
+	# This test takes only the commands of these pages.
 	case ${document##*/} in
 	perf-report.txt|report-json.txt|*.rst)
 		[[ ${lines[0]} =~ ^('$ ')?perf' ' ]] || return 0 ;;
