@@ -206,7 +206,7 @@ def places(value, path=()):
 		yield from places(member, path + (key,))
 
 good = make_page(report)
-# The policy refuses this in a page that nobody has attacked, too.
+# The policy refuses this in a page that was not attacked, too.
 assert not [name for _, name in good.seen if name and re.match("style$|on", name)]
 assert "unsafe" not in good.policy and "default-src 'none'" in good.policy
 for kind in "script", "style":

@@ -70,7 +70,8 @@ run_at_the_top()
 {
 	local program
 
-	at_the_top kselftest || return
+	# What they say is for other machines.
+	kselftest_override_timeout=10 at_the_top kselftest || return
 	for program in "${programs[@]}"; do
 		grep -qE "ok [0-9]+ selftests: perf_events: $program( |\$)" "$log" || return
 	done

@@ -16,7 +16,8 @@ extern "C" {
  * @slots: all slots
  * @missed: time in which the thread ran and was not counted, in ns
  * @error: of a reading, one step of the fractions that it was made of; of a sum,
- *	   what each of its members below may be wrong by, at most
+ *	   what each of its members below may be wrong by, at most, beside less than one
+ *	   slot for each switch of the thread, and each read(2), within its regions
  * @retiring: used for operations that retire
  * @bad_spec: for others, or to recover from these
  * @fe_bound: empty, as the frontend had no operations
