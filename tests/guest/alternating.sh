@@ -35,7 +35,7 @@ perf record -T --sample-cpu --call-graph fp,4 --user-callchains \
 	-e '{cycles/period=999700,alt-period=300/,instructions,branch-misses,cache-references,cache-misses}:uS' \
 	benchmark 0 1 > "$out" 2>&1
 result $? 'the command with five counters, as typed'
-# Of a sample with counts, they are printed for each event.
+# perf script prints the counts of a sample for each event.
 perf script -F misc,period,event 2> "$out" | awk '
 	!/cycles/	{ next }
 			{ n++; window = $1 ~ /W/; bad += window == last || window != ($2 < 2000); last = window }
