@@ -4,7 +4,7 @@
 #
 # Run the tests of these machines, by default what CI runs, and print a summary.
 # TEST="NAME[.FILTER] ..." runs these tests only, see select_tests(). Results
-# are in build/results/MACHINE. "host" is this machine: checks without booting.
+# are in build/results/MACHINE. "host" is this machine, see its list.
 . "$(dirname "$0")/machines.sh"
 
 machines=("$@")
