@@ -16,7 +16,7 @@
 #define BUFFER_PAGES	3
 
 /* What a member is opened with; the first are those of leaders. */
-static const struct {
+static struct {
 	__u32 type;
 	__u64 config, period, alt_period;
 } kinds[] = {
@@ -31,6 +31,7 @@ static const struct {
 };
 
 #define LEADERS		5
+#define INSTRUCTIONS	1	/* the first of them */
 
 struct member {
 	int fd;
@@ -61,6 +62,29 @@ static void pin_to(int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		ksft_exit_skip("there is no CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* Counts cycles in place of instructions where these cannot be counted, as in QEMU without icount. */
+static void find_kinds(void)
+{
+	struct perf_event_attr attr = {
+		.size = PERF_ATTR_SIZE_VER8,
+		.type = kinds[INSTRUCTIONS].type,
+		.config = kinds[INSTRUCTIONS].config,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1, -1);
+
+	if (fd >= 0) {
+		close(fd);
+		return;
+	}
+	ksft_print_msg("no instructions: %s\n", strerror(errno));
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].type == attr.type && kinds[i].config == attr.config)
+			kinds[i].config = PERF_COUNT_HW_CPU_CYCLES;
+	}
 }
 
 static void *work(void *arg)
@@ -259,6 +283,7 @@ int main(int argc, char **argv)
 	seed = argc == 3 ? atoi(argv[2]) : 1;
 	end = time(NULL) + atoi(argv[1]);
 	alternating = have_alt_period();
+	find_kinds();
 	buffer_size = BUFFER_PAGES * sysconf(_SC_PAGESIZE);
 
 	pin_to(1);
