@@ -249,7 +249,10 @@ class Result:
 
 def binomial(hits, nr, share):
     """Tell how probable at most, and at least, so many hits are."""
-    terms = [math.comb(nr, k) * share ** k * (1 - share) ** (nr - k) for k in range(nr + 1)]
+    # The coefficients are too large for a float.
+    terms = [math.exp(math.lgamma(nr + 1) - math.lgamma(k + 1) - math.lgamma(nr - k + 1) +
+                      k * math.log(share) + (nr - k) * math.log(1 - share))
+             for k in range(nr + 1)]
     return sum(terms[:hits + 1]), sum(terms[hits:])
 
 

@@ -112,8 +112,8 @@ static int can_count_cycles(const char *terms, bool kernel)
 #define DEFAULT		(~0ULL)
 
 /* What a window executes, in cycles, behind what the interrupt adds. */
-#define WINDOW_LENGTH	15
-#define WINDOW_JITTER	20
+#define WINDOW_LENGTH	25
+#define WINDOW_JITTER	30
 #define MAX_WINDOW	5000
 /* The same with TopDown metrics: a reorder buffer has work of hundreds of cycles. */
 #define SLOTS_WINDOW	300

@@ -50,6 +50,7 @@ struct step {
 	bool		ends;
 	unsigned int	problems;
 	unsigned int	index;
+	u64		late;
 	u64		weight;
 	u64		deltas[2];
 };
@@ -144,6 +145,7 @@ static int run_steps(struct fixture *f, const struct step *steps, size_t nr)
 			TEST_ASSERT_EQUAL("problems", window.problems, s->problems);
 			TEST_ASSERT_EQUAL("index", window.index, s->index);
 			TEST_ASSERT_VAL("armed", window.armed == s->period);
+			TEST_ASSERT_VAL("late", window.late == s->late);
 		}
 		if (s->begins)
 			TEST_ASSERT_VAL("weight", window.weight == s->weight);
@@ -170,14 +172,15 @@ static int test__window_rounds(struct test_suite *test __maybe_unused,
 		{ .period = 1000, .cycles = 1003, .instructions = 500,
 		  .begins = true, .weight = 1020, .deltas = { 1003, 500 } },
 		{ .window = true, .period = 10, .cycles = 1015, .instructions = 506,
-		  .ends = true, .index = 0, .deltas = { 12, 6 } },
+		  .ends = true, .index = 0, .late = 3, .deltas = { 12, 6 } },
 		{ .window = true, .period = 10, .cycles = 1025, .instructions = 507,
-		  .ends = true, .index = 1, .deltas = { 10, 1 } },
+		  .ends = true, .index = 1, .late = 2, .deltas = { 10, 1 } },
+		/* It is shorter by the five cycles that the last round was too long. */
 		{ .period = 1000, .cycles = 2025, .instructions = 1000,
 		  .begins = true, .weight = 1020, .deltas = { 1000, 493 } },
 		/* The first window of this round is missing. */
 		{ .window = true, .period = 10, .cycles = 3600, .instructions = 1900,
-		  .ends = true, .problems = WINDOW_LENGTH, .deltas = { 1575, 900 } },
+		  .ends = true, .problems = WINDOW_LENGTH, .late = 5, .deltas = { 1575, 900 } },
 		/* The next begins with a window: its long sample is missing. */
 		{ .window = true, .period = 10, .cycles = 3610, .instructions = 1905,
 		  .ends = true, .index = 1, .deltas = { 10, 5 } },
@@ -187,7 +190,7 @@ static int test__window_rounds(struct test_suite *test __maybe_unused,
 		{ .period = 1000, .cycles = 5620, .instructions = 3000,
 		  .begins = true, .weight = 1020, .deltas = { 1000, 95 } },
 		{ .window = true, .period = 10, .cycles = 5629, .instructions = 3001,
-		  .ends = true, .problems = WINDOW_LENGTH, .deltas = { 9, 1 } },
+		  .ends = true, .problems = WINDOW_LENGTH, .late = 5, .deltas = { 9, 1 } },
 	};
 	struct fixture f;
 	int ret;
@@ -261,7 +264,7 @@ static int test__window_plain(struct test_suite *test __maybe_unused,
 		{ .period = 1000, .cycles = 5300, .instructions = 2700,
 		  .begins = true, .weight = 1000, .ends = true, .deltas = { 1300, 200 } },
 		{ .period = 1000, .cycles = 6000, .instructions = 2900,
-		  .begins = true, .weight = 1000, .ends = true, .deltas = { 700, 200 } },
+		  .begins = true, .weight = 1000, .ends = true, .late = 300, .deltas = { 700, 200 } },
 		{ .period = 1000, .cycles = 6400, .instructions = 2950,
 		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_LENGTH,
 		  .deltas = { 400, 50 } },
@@ -301,7 +304,7 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 		{ .window = true, .period = 10, .cycles = 1010, .instructions = 510,
 		  .ends = true, .deltas = { 10, 10 } },
 		{ .window = true, .period = 10, .cycles = 1011, .instructions = 52, .thread = 1,
-		  .ends = true, .deltas = { 10, 2 } },
+		  .ends = true, .late = 1, .deltas = { 10, 2 } },
 		/* A new thread has the TID of one that is gone. */
 		{ .period = 1000, .cycles = 1000, .instructions = 10, .thread = 1, .exit = true,
 		  .begins = true, .weight = 1010, .deltas = { 1000, 10 } },
@@ -608,7 +611,7 @@ static int check_estimates(struct fixture *f)
 	}
 	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, entries, 2), 0);
 	TEST_ASSERT_VAL("unknown bias", is_close(group->bias[1], 0.0625, 0.000001));
-	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.04);
 	for (int i = 0; i < 2; i++) {
 		double cpi = i ? 4 : 2;
 
@@ -674,7 +677,7 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 0.4;
 	samples[1].all = 800;
 	sampled = 0.6 / 320 + 0.5 / 400;
-	windows = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	windows = 0.0625 * (401 / 402. * 401 / 402 + 0.04);
 	window_stats__estimate(&entry, group, 1, &estimate);
 	TEST_ASSERT_VAL("pooled", is_close(log(estimate.value),
 					   (log(0.5) / windows + log(0.4) / sampled) /
@@ -727,7 +730,7 @@ static int check_costs(struct fixture *f)
 	group->totals[1] = 1000000;
 	window_group__find_costs(group, entries, 2, 1600);
 	TEST_ASSERT_VAL("cost", is_close(group->costs[0], 60, 0.001) && !group->costs[1]);
-	TEST_ASSERT_VAL("total", is_close(group->totals[0], 1000000, 0.001));
+	group->totals[0] = 1000000;
 	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
 	for (int i = 0; i < 2; i++)
 		window_stats__correct(&stats[i], group);
@@ -745,64 +748,130 @@ static int check_costs(struct fixture *f)
 	return TEST_OK;
 }
 
-/*
- * Code that stalls at the ends of half of its windows. With all of these stalls it would have
- * 2000 instructions in 6000 cycles, but the program has one in two.
- */
-static int check_stalls(struct fixture *f)
+/* Windows that stall at their ends: 20 cycles longer in the first entry, half of those of the second. */
+static int check_overlong(struct fixture *f)
 {
-	u64 counts[] = { 50, 10 };
+	u64 counts[] = { 30, 10 };
 	struct window window = {
 		.ends = true, .whole = true, .nr_counts = 2, .counts = counts, .armed = 10,
 	};
-	struct window_stats stats = {};
-	struct window_entry entry = { .stats = &stats };
+	struct window_stats stats[2] = {};
 	struct window_group *group = new_group(f, /*sampled=*/false);
+	/* As one window more that is as all are. */
+	double overlong = (100 * 20 + 15) / 101., square;
 
 	TEST_ASSERT_VAL("no memory", group);
 	for (int i = 0; i < 200; i++) {
-		counts[0] = i % 2 ? 50 : 10;
-		window_stats__add_window(&stats, group, &window, 0, true, 1);
-		window_stats__add_window(&group->all, group, &window, 0, true, 1);
+		struct window_stats *entry = &stats[i / 100];
+
+		counts[0] = i >= 100 && i % 2 ? 10 : 30;
+		TEST_ASSERT_EQUAL("window", window_stats__add_window(entry, group, &window, 0,
+								     true, 1), 0);
+		TEST_ASSERT_EQUAL("window", window_stats__add_window(&group->all, group, &window,
+								     0, true, 1), 0);
+		window_stats__add_end(entry, group, &window, 1);
+		window_stats__add_end(&group->all, group, &window, 1);
 	}
-	group->totals[0] = 1000000;
-	group->totals[1] = 500000;
-	window_group__find_costs(group, &entry, 1, 0);
-	/* 2000 instructions are 4000 cycles: 2000 that were armed, and half of 4000. */
-	TEST_ASSERT_VAL("stalls", is_close(group->stalls, 0.5, 0.0001) && !group->costs[0]);
-	window_stats__correct(&stats, group);
-	TEST_ASSERT_VAL("length", is_close(stats.sums[2], 4000, 0.0001));
-	/* The sum of the squares of 10 and 30. */
-	TEST_ASSERT_VAL("square", is_close(stats.sums[4 + 5], 100 * (100 + 900), 0.0001));
-	/* They count for all if the program stalls even more. */
-	group->totals[1] = 200000;
-	window_group__find_costs(group, &entry, 1, 0);
-	TEST_ASSERT_VAL("not more", group->stalls == 1);
-	window_stats__exit(&stats);
+	group->costs[0] = 4;
+	for (int i = 0; i < 2; i++)
+		window_stats__correct(&stats[i], group);
+	TEST_ASSERT_VAL("first", is_close(stats[0].sums[2], 100 * (6 + overlong), 0.0001));
+	square = 100 * (6 + overlong) * (6 + overlong);
+	TEST_ASSERT_VAL("square", is_close(stats[0].sums[4 + 5], square, 0.0001));
+	overlong = (50 * 20 + 15) / 101.;
+	TEST_ASSERT_VAL("second", is_close(stats[1].sums[2], 100 * (6 + overlong), 0.0001));
+	for (int i = 0; i < 2; i++)
+		window_stats__exit(&stats[i]);
 	window_stats__exit(&group->all);
 	window_group__delete(group);
 	return TEST_OK;
 }
 
 /* All windows of the first entry end in the second one. */
-static int check_others(struct fixture *f)
+static int check_split(struct fixture *f)
 {
+	struct kept_window kept = { .scale = 1, .armed = 100 };
 	struct window_stats stats[2] = {};
 	struct window_group *group = new_group(f, /*sampled=*/false);
 
 	TEST_ASSERT_VAL("no memory", group);
-	TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 10, 20, 10, true), 0);
-	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 10, 20, 15, true), 0);
-	for (int i = 0; i < 10; i++)
-		window_stats__find_others(&stats[0], &stats[1], group, 20);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[0], group, 10, 100, 10, true), 0);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 10, 100, 15, true), 0);
 	for (int i = 0; i < 2; i++)
-		window_stats__subtract_others(&stats[i], group);
-	/* Half of the time of the second is in the sums of the first: 200 cycles, 75 - 25. */
-	TEST_ASSERT_VAL("first", is_close(stats[0].sums[2], 200, 0) &&
-			is_close(stats[0].sums[3], 100 - 25, 0.000001));
-	TEST_ASSERT_VAL("second", is_close(stats[1].sums[3], 150, 0));
+		window_stats__clear(&stats[i], group);
+	TEST_ASSERT_VAL("clear", !stats[0].sums[0] && !stats[0].sums[4]);
+	for (int i = 0; i < 10; i++) {
+		TEST_ASSERT_EQUAL("begin", window_stats__begin_kept(&stats[0], group, &kept,
+								    (u64[]){ 100, 10 }), 0);
+		TEST_ASSERT_EQUAL("begin", window_stats__begin_kept(&stats[1], group, &kept,
+								    (u64[]){ 100, 15 }), 0);
+	}
+	for (int i = 0; i < 10; i++) {
+		window_stats__add_kept(&stats[0], &stats[1], group, &kept, (u64[]){ 100, 10 });
+		window_stats__add_kept(&stats[1], NULL, group, &kept, (u64[]){ 100, 15 });
+	}
+	/* Half of each is in the second, which has 7.5 there, so 2.5 are of the first. */
+	TEST_ASSERT_VAL("first", is_close(stats[0].sums[0], 5, 0.000001) &&
+			is_close(stats[0].sums[2], 10 * 25, 0.000001) &&
+			is_close(stats[0].sums[3], 10 * 1.25, 0.000001));
+	/* The first has 5 in the other half, so the other 5 are of the second. */
+	TEST_ASSERT_VAL("second", is_close(stats[1].sums[0], 15, 0.000001) &&
+			is_close(stats[1].sums[2], 10 * 125, 0.000001) &&
+			is_close(stats[1].sums[3], 10 * (15 + 2.5), 0.000001));
+	TEST_ASSERT_VAL("square", is_close(stats[0].sums[4 + 9], 10 * 1.25 * 1.25, 0.000001));
 	for (int i = 0; i < 2; i++)
 		window_stats__exit(&stats[i]);
+	window_stats__exit(&group->all);
+	window_group__delete(group);
+	return TEST_OK;
+}
+
+/* Half of the windows begin 60 cycles late, each ends 10 cycles late. */
+static int check_late(struct fixture *f)
+{
+	struct window_stats stats = {};
+	struct window_group *group = new_group(f, /*sampled=*/false);
+
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("windows", add_windows(&stats, group, 1, 100, 10, true), 0);
+	group->kept = calloc(100, sizeof(*group->kept));
+	group->kept_counts = calloc(100 * 2, sizeof(*group->kept_counts));
+	TEST_ASSERT_VAL("no memory", group->kept && group->kept_counts);
+	group->nr_kept = 100;
+	for (int i = 0; i < 100; i++) {
+		group->kept[i].scale = 1;
+		group->kept[i].armed = 90;
+		group->kept[i].late = i % 2 ? 60 : 10;
+		group->kept_counts[2 * i] = 100;
+		group->kept_counts[2 * i + 1] = 10;
+	}
+	/* Ten of 100 cycles, or less: half of the windows wait for 50. */
+	group->totals[0] = 100000;
+	for (int total = 10000; total >= 6250; total -= 1250) {
+		double stalls = total > 7500 ? (10000 - total) / 2500. : 1;
+
+		group->totals[1] = total;
+		TEST_ASSERT_EQUAL("no memory", window_group__find_stalls(group, 0), 0);
+		TEST_ASSERT_VAL("latency", group->latency == 10);
+		TEST_ASSERT_VAL("stalls", is_close(group->stalls[1], stalls, 0.000001));
+		window_stats__clear(&stats, group);
+		window_stats__add_kept(&stats, NULL, group, &group->kept[1],
+				       &group->kept_counts[2]);
+		TEST_ASSERT_VAL("length", is_close(stats.sums[2], 100, 0.000001));
+		TEST_ASSERT_VAL("count", is_close(stats.sums[3], 10 - 5 * stalls, 0.000001));
+	}
+	/* An interrupt that adds 10 cycles, not 12: half of 95 instructions are in 90 cycles each. */
+	group->costs[0] = 12;
+	group->totals[1] = 100000 / 90. * (10 - 5 * 50 / 90.);
+	TEST_ASSERT_EQUAL("no memory", window_group__find_stalls(group, 0), 0);
+	TEST_ASSERT_VAL("cost", is_close(group->costs[0], 10, 0.01) && group->stalls[1] == 1);
+	group->costs[0] = 0;
+	/* Nothing is known of what is executed behind the interrupt if it waits for longer. */
+	group->kept[1].late = 1000;
+	window_stats__clear(&stats, group);
+	window_stats__add_kept(&stats, &stats, group, &group->kept[1], &group->kept_counts[2]);
+	TEST_ASSERT_VAL("only stalls", stats.sums[0] == 1 && !stats.sums[3]);
+	window_stats__exit(&stats);
 	window_stats__exit(&group->all);
 	window_group__delete(group);
 	return TEST_OK;
@@ -1163,7 +1232,8 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 	if (fixture__init(&f))
 		return TEST_FAIL;
 	ret = check_estimates(&f) ?: check_samples(&f) ?: check_costs(&f) ?:
-	      check_stalls(&f) ?: check_others(&f) ?: check_time(&f) ?:
+	      check_overlong(&f) ?: check_split(&f) ?: check_late(&f) ?:
+	      check_time(&f) ?:
 	      check_shares(&f) ?: check_rare(&f) ?: check_threshold(&f) ?:
 	      check_noise(&f) ?: check_bias(&f) ?: check_z();
 	fixture__exit(&f);

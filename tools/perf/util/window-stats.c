@@ -17,9 +17,13 @@
  * its Generalizations" (1975). The windows are too short to tell much of rare events, so
  * these are told by their samples alone, and windows are used if an event does not sample.
  *
- * Windows that end in another entry have counts of this too, half of their time on average.
- * That is subtracted, and what is left of the bias is taken to grow with the part of the
- * windows that do.
+ * A window begins with an interrupt, which waits for the end of an instruction, most often of
+ * one that stalls. How long is known from the counts, so the time that an entry had from the
+ * end of the interval on is that, in which no instruction ended, and the begin of the window.
+ *
+ * A window that ends in another entry is in each of both for half of its time on average. So
+ * it counts for each as half a window, without what the other one has in this time. What is
+ * left of the bias is taken to grow with the part of the windows that end elsewhere.
  *
  * The interrupt that ends a long interval adds cycles to the window behind it: how many is
  * where windows and samples of instructions agree best.
@@ -48,12 +52,12 @@
 #define COST_STEPS		20
 #define MAX_COST_STEP		50.0
 #define COST_ERRORS		3
-/* The rates of entries with less windows are taken together. */
-#define MIN_RATE_WINDOWS	10
 /* No interval is narrower: the counts of windows are whole instructions. */
 #define RELATIVE_FLOOR		0.005
 /* A wider interval has a mark. */
 #define MAX_ERROR		0.2
+/* Less are late by chance. */
+#define LATENCY_QUANTILE	0.05
 /* With so many of an event in a window, windows tell more than the same number of samples. */
 #define MIN_COUNT		3
 /* With less of an event there is no logarithm of an estimate. */
@@ -65,15 +69,13 @@
 #define MIN_BIAS		0.01
 #define MAX_BIAS		0.7
 /* That of windows which do not leave it is so much of that. */
-#define UNLEFT_BIAS		0.05
+#define UNLEFT_BIAS		0.2
 /* The degrees of freedom that the estimate of it has. */
 #define BIAS_DF			6
 /* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
 #define BIAS_ERRORS		1.5
 /* What is known before counts as much as one entry. */
 #define PRIOR_ENTRIES		1
-/* Half of a window that leaves its entry is in another one, but not more than so much. */
-#define MAX_FOLLOWING		0.4
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
@@ -120,11 +122,20 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 	return nr + nr * (nr + 1) / 2 + group->nr_counts;
 }
 
-/* What the windows have of others is collected behind the products. */
-static double *window_stats__others(const struct window_stats *stats,
-				    const struct window_group *group)
+/* Sums of the counts of all windows that begin in the entry are behind the products. */
+static double *window_stats__begun(const struct window_stats *stats,
+				   const struct window_group *group)
 {
 	return stats->sums + window_group__nr_sums(group) - group->nr_counts;
+}
+
+/* What these say of an event for a unit of the sampling event. */
+static double window_stats__begun_rate(const struct window_stats *stats,
+				       const struct window_group *group, unsigned int event)
+{
+	const double *begun = window_stats__begun(stats, group);
+
+	return begun[group->sampler_index] > 0 ? begun[event] / begun[group->sampler_index] : 0;
 }
 
 /* Return the sum of the products of two values. */
@@ -156,6 +167,21 @@ static int window_stats__alloc(struct window_stats *stats, const struct window_g
 	return stats->sums ? 0 : -ENOMEM;
 }
 
+/* Add a window. */
+static void window_stats__add_values(struct window_stats *stats, const struct window_group *group,
+				     const double *values)
+{
+	unsigned int nr = window_group__nr_values(group);
+	double *sum = stats->sums;
+
+	for (unsigned int i = 0; i < nr; i++)
+		*sum++ += values[i];
+	for (unsigned int i = 0; i < nr; i++) {
+		for (unsigned int j = 0; j <= i; j++)
+			*sum++ += values[i] * values[j];
+	}
+}
+
 /**
  * window_stats__add_window - Add the counts of a window.
  * @stats: The statistics.
@@ -172,7 +198,7 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 			     double scale)
 {
 	unsigned int nr = window_group__nr_values(group);
-	double values[nr], *sum;
+	double values[nr];
 
 	stats->nr_windows++;
 	for (int i = 0; i < WINDOW_PROBLEMS; i++)
@@ -187,14 +213,35 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	values[SUM_ARMED] = scale * window->armed;
 	for (unsigned int i = 0; i < group->nr_counts; i++)
 		values[SUM_COUNTS + i] = scale * window->counts[i];
-	sum = stats->sums;
-	for (unsigned int i = 0; i < nr; i++)
-		*sum++ += values[i];
-	for (unsigned int i = 0; i < nr; i++) {
-		for (unsigned int j = 0; j <= i; j++)
-			*sum++ += values[i] * values[j];
-	}
+	window_stats__add_values(stats, group, values);
 	return 0;
+}
+
+/**
+ * window_stats__add_end - Count a window that ends.
+ * @stats: The statistics of where it ends.
+ * @group: Its group of events.
+ * @window: The window.
+ * @scale: What its round stands for, compared with others.
+ */
+void window_stats__add_end(struct window_stats *stats, const struct window_group *group,
+			   const struct window *window, double scale)
+{
+	stats->ended += scale;
+	stats->overlong += scale * ((double)window->counts[group->sampler_index] - window->armed);
+}
+
+/* By how much windows are too long that end in an entry: that of all, and its own. */
+static double window_stats__overlong(const struct window_stats *stats,
+				     const struct window_group *group)
+{
+	const struct window_stats *all = &group->all;
+	double one;
+
+	if (!all->ended || !all->nr_used)
+		return 0;
+	one = all->ended / all->nr_used;
+	return (stats->overlong + one * all->overlong / all->ended) / (stats->ended + one);
 }
 
 /* Add a multiple of one value to another one, or to itself, in each window. */
@@ -219,7 +266,7 @@ static void window_stats__add_value(struct window_stats *stats, const struct win
 /**
  * window_stats__correct - Correct the counts of windows.
  * @stats: The statistics.
- * @group: Their group of events, with the costs, and what stalls count for.
+ * @group: Their group of events, with the costs.
  */
 void window_stats__correct(struct window_stats *stats, const struct window_group *group)
 {
@@ -227,8 +274,10 @@ void window_stats__correct(struct window_stats *stats, const struct window_group
 
 	if (!stats->sums)
 		return;
-	window_stats__add_value(stats, group, length, length, group->stalls - 1);
-	window_stats__add_value(stats, group, length, SUM_ARMED, 1 - group->stalls);
+	window_stats__add_value(stats, group, length, length, -1);
+	window_stats__add_value(stats, group, length, SUM_ARMED, 1);
+	window_stats__add_value(stats, group, length, SUM_NR,
+				window_stats__overlong(stats, group));
 	for (unsigned int i = 0; i < group->nr_counts; i++)
 		window_stats__add_value(stats, group, SUM_COUNTS + i, SUM_NR, -group->costs[i]);
 }
@@ -301,46 +350,174 @@ double window_stats__left(const struct window_stats *stats)
 	return stats->nr_windows ? 100.0 * nr / stats->nr_windows : 0;
 }
 
-/**
- * window_stats__find_others - Find out what a window counted of the entry where it ended.
- * @stats: The statistics of the entry where it began, without costs.
- * @end: Those of the entry where it ended.
- * @group: Their group of events.
- * @length: Length of the window.
- *
- * On average, it is in the second entry half of its time. To be called for all windows
- * before window_stats__subtract_others().
- */
-void window_stats__find_others(struct window_stats *stats, const struct window_stats *end,
-			       const struct window_group *group, double length)
+static int compare_doubles(const void *a, const void *b)
 {
-	double begin_length = window_stats__length(stats, group);
-	double end_length = window_stats__length(end, group);
+	double x = *(const double *)a, y = *(const double *)b;
 
-	if (begin_length <= 0 || end_length <= 0)
-		return;
-	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		window_stats__others(stats, group)[i] += length / 2 *
-			(end->sums[SUM_COUNTS + i] / end_length -
-			 stats->sums[SUM_COUNTS + i] / begin_length);
+	return (x > y) - (x < y);
+}
+
+/* The time from the end of the interval before a window that is told of by the window. */
+static double kept_window__time(const struct kept_window *kept, const struct window_group *group)
+{
+	return kept->armed + group->latency - group->costs[group->sampler_index];
+}
+
+/* The part of it in which the interrupt waited. */
+static double kept_window__waiting(const struct kept_window *kept,
+				   const struct window_group *group)
+{
+	double time = kept_window__time(kept, group);
+
+	return time > 0 ? clamp((kept->late - group->latency) / time, 0.0, 1.0) : 0;
+}
+
+/*
+ * Find out how much of an event is not counted while interrupts wait. Return how many of it
+ * all windows together have more than the totals let expect, for each window.
+ */
+static double window_group__find_stall(struct window_group *group, unsigned int event,
+				       double cycles)
+{
+	double count = 0, waiting = 0, time = 0, nr = 0, excess;
+
+	for (unsigned int i = 0; i < group->nr_kept; i++) {
+		const struct kept_window *kept = &group->kept[i];
+		double value = group->kept_counts[i * group->nr_counts + event];
+
+		value = kept->scale * (value - group->costs[event]);
+		count += value;
+		waiting += value * kept_window__waiting(kept, group);
+		time += kept->scale * kept_window__time(kept, group);
+		nr += kept->scale;
 	}
+	if (waiting <= 0 || cycles <= 0)
+		return 0;
+	excess = count - time * group->totals[event] / cycles;
+	group->stalls[event] = clamp(excess / waiting, 0.0, 1.0);
+	return (excess - group->stalls[event] * waiting) / nr;
 }
 
 /**
- * window_stats__subtract_others - Remove what windows counted of other entries.
+ * window_group__find_stalls - Find out what is counted while interrupts wait.
+ * @group: The group, with the costs. If these are known for the sampling event, they get
+ *	such that all windows together have as many instructions as the totals say.
+ * @nr_interrupts: Number of samples.
+ *
+ * Instructions are not, stalls are, and for other events the totals tell.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_group__find_stalls(struct window_group *group, double nr_interrupts)
+{
+	double *cost = &group->costs[group->sampler_index], cycles;
+	double *late = malloc((group->nr_kept + 1) * sizeof(*late));
+
+	if (!late)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < group->nr_kept; i++) {
+		late[i] = (double)group->kept_counts[i * group->nr_counts + group->sampler_index] -
+			  group->kept[i].armed;
+	}
+	qsort(late, group->nr_kept, sizeof(*late), compare_doubles);
+	if (group->nr_kept)
+		group->latency = late[(unsigned int)(LATENCY_QUANTILE * group->nr_kept)];
+	free(late);
+
+	for (int step = 0; *cost && group->totals[group->insns] && step < COST_STEPS; step++) {
+		cycles = group->totals[group->sampler_index] - *cost * nr_interrupts;
+		*cost -= window_group__find_stall(group, group->insns, cycles) *
+			 cycles / group->totals[group->insns];
+	}
+	cycles = group->totals[group->sampler_index] - *cost * nr_interrupts;
+	for (unsigned int i = 0; i < group->nr_counts; i++)
+		window_group__find_stall(group, i, cycles);
+	return 0;
+}
+
+/* What a window counted of an event in its time. */
+static double kept_window__count(const struct kept_window *kept, const struct window_group *group,
+				 const u64 *counts, unsigned int event)
+{
+	if (event == group->sampler_index)
+		return kept_window__time(kept, group);
+	return (counts[event] - group->costs[event]) *
+	       (1 - group->stalls[event] * kept_window__waiting(kept, group));
+}
+
+/**
+ * window_stats__begin_kept - Note what a window says of the rates of where it begins.
+ * @stats: The statistics.
+ * @group: Their group of events.
+ * @kept: The window.
+ * @counts: What it counted.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_stats__begin_kept(struct window_stats *stats, const struct window_group *group,
+			     const struct kept_window *kept, const u64 *counts)
+{
+	if (window_stats__alloc(stats, group))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		window_stats__begun(stats, group)[i] +=
+			kept->scale * kept_window__count(kept, group, counts, i);
+	}
+	return 0;
+}
+
+/**
+ * window_stats__add_kept - Let a window count for the entries where it begins and ends.
+ * @begin: The statistics of the first.
+ * @end: Those of the second, or NULL if it is the first.
+ * @group: Their group of events.
+ * @kept: The window, noted by window_stats__begin_kept() as others are.
+ * @counts: What it counted.
+ */
+void window_stats__add_kept(struct window_stats *begin, struct window_stats *end,
+			    const struct window_group *group, const struct kept_window *kept,
+			    const u64 *counts)
+{
+	unsigned int nr = window_group__nr_values(group);
+	double time = kept_window__time(kept, group), scale = kept->scale;
+	double half = time * (1 - kept_window__waiting(kept, group)) / 2;
+	double first[nr], second[nr];
+
+	if (time <= 0)
+		return;
+	if (!end || !end->sums || !half)
+		end = NULL;
+	if (end)
+		scale /= 2;
+	first[SUM_NR] = second[SUM_NR] = scale;
+	first[SUM_ARMED] = second[SUM_ARMED] = scale * kept->armed;
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		double count = kept_window__count(kept, group, counts, i);
+		double of_end = end ? half * window_stats__begun_rate(end, group, i) : 0;
+		double of_begin = (time - half) * window_stats__begun_rate(begin, group, i);
+
+		/* It is no estimate how long the window is in each. */
+		if (i == group->sampler_index && end) {
+			of_end = half;
+			of_begin = time - half;
+		}
+		first[SUM_COUNTS + i] = scale * (count - of_end);
+		second[SUM_COUNTS + i] = scale * (count - of_begin);
+	}
+	window_stats__add_values(begin, group, first);
+	if (end)
+		window_stats__add_values(end, group, second);
+}
+
+/**
+ * window_stats__clear - Forget the counts of windows.
  * @stats: The statistics.
  * @group: Their group of events.
  */
-void window_stats__subtract_others(struct window_stats *stats, const struct window_group *group)
+void window_stats__clear(struct window_stats *stats, const struct window_group *group)
 {
-	for (unsigned int i = 0; stats->sums && i < group->nr_counts; i++) {
-		double *count = &stats->sums[SUM_COUNTS + i];
-		double *others = &window_stats__others(stats, group)[i];
-
-		if (i != group->sampler_index)
-			*count -= clamp(*others, -MAX_FOLLOWING * *count, MAX_FOLLOWING * *count);
-		*others = 0;
-	}
+	if (stats->sums)
+		memset(stats->sums, 0, window_group__nr_sums(group) * sizeof(*stats->sums));
 }
 
 /* Kish's: of weighted rounds, how many equal ones would tell as much. */
@@ -450,80 +627,9 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 	return rate;
 }
 
-/* The length of the windows of an entry, if this is corrected. */
-static double window_stats__corrected_length(const struct window_stats *stats,
-					     const struct window_group *group, double cost,
-					     double stalls)
-{
-	double behind = window_stats__length(stats, group) - stats->sums[SUM_ARMED];
-
-	return stats->sums[SUM_ARMED] - stats->sums[SUM_NR] * cost + stalls * max(behind, 0.0);
-}
-
-/* The part of such a length that is behind what was armed: a stall. */
-static double window_stats__overlong(const struct window_stats *stats, double length, double cost)
-{
-	double armed = stats->sums[SUM_ARMED] - stats->sums[SUM_NR] * cost;
-
-	return max(1 - armed / length, 0.0);
-}
-
-/* The mean rate of instructions over the time of all entries. */
-static double mean_rate(const struct window_group *group, const struct window_entry *entries,
-			unsigned int nr, double cost, double stalls)
-{
-	double windows = 0, rates = 0, few_windows = 0, few_length = 0, few_insns = 0;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct window_stats *stats = entries[i].stats;
-		double length;
-
-		if (!stats->sums)
-			continue;
-		length = window_stats__corrected_length(stats, group, cost, stalls);
-		length = max(length, stats->sums[SUM_NR]);
-		windows += stats->sums[SUM_NR];
-		if (stats->nr_used >= MIN_RATE_WINDOWS) {
-			rates += stats->sums[SUM_NR] * stats->sums[SUM_COUNTS + group->insns] /
-				 length;
-		} else {
-			few_windows += stats->sums[SUM_NR];
-			few_length += length;
-			few_insns += stats->sums[SUM_COUNTS + group->insns];
-		}
-	}
-	if (few_length)
-		rates += few_windows * few_insns / few_length;
-	return windows ? rates / windows : 0;
-}
-
-/*
- * What stalls at the ends of windows count for, to give all entries the rate of the program.
- *
- * A window begins behind the instruction in which the long interval ended, so most often
- * behind a stall, and ends behind another one, which is more in code that stalls often.
- */
-static double window_group__find_stalls(const struct window_group *group,
-					const struct window_entry *entries, unsigned int nr,
-					double cost)
-{
-	double rate = group->totals[group->insns] / group->totals[group->sampler_index];
-	double low = 0, high = 1;
-
-	for (int i = 0; i < 20; i++) {
-		double middle = (low + high) / 2;
-
-		if (mean_rate(group, entries, nr, cost, middle) > rate)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
-}
-
 /**
  * window_group__find_costs - Find out what the interrupts add to windows.
- * @group: The group. Its totals get free of that too.
+ * @group: The group. Its totals are with that.
  * @entries: Its entries, functions in the best case.
  * @nr: Number of these.
  * @nr_interrupts: Number of samples.
@@ -544,7 +650,6 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 
 	/* Newton's method: the logarithm of the rate of windows falls with their length. */
 	for (int step = 0; group->samplers[group->insns] && step < COST_STEPS; step++) {
-		double stalls = window_group__find_stalls(group, entries, nr, *cost);
 		double sum = 0;
 
 		weights = 0;
@@ -552,15 +657,17 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 			struct window_rate rate = window_entry__rate(&entries[i], group,
 								     group->insns, NULL);
 			const struct window_stats *stats = entries[i].stats;
-			double length, overlong, slope, error;
+			double length, overlong, slope, error, windows;
 
 			if (!rate.windows || !rate.samples)
 				continue;
-			length = window_stats__corrected_length(stats, group, *cost, stalls);
-			if (length < stats->sums[SUM_NR])
+			windows = stats->sums[SUM_NR];
+			overlong = windows * window_stats__overlong(stats, group);
+			length = stats->sums[SUM_ARMED] + overlong - windows * *cost;
+			if (length < windows)
 				continue;
-			overlong = window_stats__overlong(stats, length, *cost);
-			slope = stats->sums[SUM_NR] / length;
+			overlong /= length;
+			slope = windows / length;
 			error = rate.windows_variance + rate.samples_variance +
 				overlong * overlong;
 			sum += slope / error * log(rate.samples * length /
@@ -572,11 +679,9 @@ void window_group__find_costs(struct window_group *group, const struct window_en
 		*cost += clamp(sum / weights, -MAX_COST_STEP, MAX_COST_STEP);
 		*cycles = all - nr_interrupts * *cost;
 	}
-	if (!weights || *cost < COST_ERRORS / sqrt(weights)) {
+	*cycles = all;
+	if (!weights || *cost < COST_ERRORS / sqrt(weights))
 		*cost = 0;
-		*cycles = all;
-	}
-	group->stalls = window_group__find_stalls(group, entries, nr, *cost);
 	for (unsigned int i = 0; *cost && i < group->nr_counts; i++) {
 		const double *sums = group->all.sums;
 
@@ -634,32 +739,13 @@ static double window_stats__left_bias(const struct window_stats *stats)
 	return left * left + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
-/* The same of windows that end in a stall, which is one of their length: of all events. */
-static double window_stats__stall_bias(const struct window_stats *stats,
-				       const struct window_group *group)
-{
-	double length = window_stats__length(stats, group), overlong = 0;
-
-	if (length > 0) {
-		overlong = window_stats__overlong(stats, length,
-						  group->costs[group->sampler_index]);
-	}
-	return overlong * overlong;
-}
-
-static double window_stats__bias(const struct window_stats *stats,
-				 const struct window_group *group)
-{
-	return window_stats__left_bias(stats) + window_stats__stall_bias(stats, group);
-}
-
 /* What windows and samples of an entry differ by. */
 struct difference {
 	/* The square of the difference of their logarithms, less @variance. */
 	double	excess;
 	/* What of it their errors explain. */
 	double	variance;
-	/* window_stats__bias() */
+	/* window_stats__left_bias() */
 	double	bias;
 };
 
@@ -686,7 +772,7 @@ static unsigned int window_group__compare(const struct window_group *group,
 		difference->excess = log(rate.samples / rate.windows);
 		difference->excess *= difference->excess;
 		difference->excess -= difference->variance;
-		difference->bias = window_stats__bias(entries[i].stats, group);
+		difference->bias = window_stats__left_bias(entries[i].stats);
 		compared++;
 	}
 	return compared;
@@ -694,7 +780,7 @@ static unsigned int window_group__compare(const struct window_group *group,
 
 /*
  * The variance of what windows and samples differ by, beyond what their errors explain, as
- * a factor of window_stats__bias(): the most likely one, and its standard error.
+ * a factor of window_stats__left_bias(): the most likely one, and its standard error.
  */
 static double window_group__find_bias(const struct window_group *group,
 				      const struct window_entry *entries, unsigned int nr,
@@ -767,7 +853,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	}
 	time_variance = window_samples__variance(&time);
 	windows = rate.windows_variance +
-		  group->bias[event] * window_stats__bias(entry->stats, group);
+		  group->bias[event] * window_stats__left_bias(entry->stats);
 	sampled = window_samples__variance(&samples);
 	if (relative)
 		sampled += time_variance;
@@ -944,7 +1030,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 {
 	const struct window_metric *m = &group->metrics[metric];
 	unsigned int nr = group->nr_counts;
-	double counts[nr], derivatives[nr], factors[nr], by_time = 0, by_length = 0;
+	double counts[nr], derivatives[nr], factors[nr], by_time = 0;
 	double half, value, length;
 	struct window_samples time = window_entry__samples(entry, group, group->sampler_index);
 	struct window_count parts[nr];
@@ -980,7 +1066,6 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 			variance__add(&variance, part * part * by_log * by_log *
 				      group->bias[event] * window_stats__left_bias(entry->stats),
 				      BIAS_DF);
-			by_length += part * by_log * sqrt(group->bias[event]);
 		}
 		if (part < 1 && samples.share) {
 			variance__add(&variance, (1 - part) * (1 - part) * by_log * by_log *
@@ -1001,8 +1086,6 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		variance__add(&variance, window_stats__variance(entry->stats, group, factors,
 								group->noise),
 			      entry->stats->nr_used + PRIOR_WINDOWS - 1);
-		variance__add(&variance, by_length * by_length *
-			      window_stats__stall_bias(entry->stats, group), BIAS_DF);
 	}
 	half = variance__half_interval(&variance);
 
@@ -1155,7 +1238,6 @@ void window_group__fprintf_json(const struct window_group *group, int depth, FIL
 	output_json_key_format(fp, true, depth, "length", "%.17g", group->length);
 	output_json_key_format(fp, true, depth, "costs", "%s", "");
 	fprintf_array(group->costs, group->nr_counts, fp);
-	output_json_key_format(fp, true, depth, "stalls", "%.17g", group->stalls);
 	output_json_key_format(fp, true, depth, "noise", "%s", "");
 	fprintf_array(group->noise, group->nr_counts, fp);
 	output_json_key_format(fp, true, depth, "bias", "%s", "");

@@ -24,6 +24,8 @@ struct window_refs;
  * @nr_windows: Number of windows of these rounds.
  * @nr_used: Number of those whose counts are used.
  * @problems: Number of windows with each enum window_problem.
+ * @ended: Number of used windows that end in the entry, weighted.
+ * @overlong: By how much these are longer than they were armed.
  * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
  *	window.
  */
@@ -34,6 +36,8 @@ struct window_stats {
 	u64	nr_windows;
 	u64	nr_used;
 	u64	problems[WINDOW_PROBLEMS];
+	double	ended;
+	double	overlong;
 	double	*sums;
 };
 
@@ -93,15 +97,18 @@ struct window_metric {
  * @totals: What each event counted in the recording, of the sampling event without what
  *	interrupts add.
  * @costs: What the interrupts add to the counts of a window.
- * @stalls: What cycles of a window behind its armed length count for, 0 to 1.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
  * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
- * @corrected: @costs and @stalls are known, and no longer in the statistics.
+ * @corrected: @costs are no longer in the statistics and @totals.
  * @calibrated: @noise and @bias are known.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @fractions: For each event, if it is a fraction of @slots.
- * @nr_pairs: Number of windows that ended in another entry, until costs are known.
- * @pairs: These, in an array that has twice as many after each power of two.
+ * @latency: What nearly all intervals have too much, in units of the sampling event.
+ * @stalls: For each event, 1 if it does not happen while an interrupt waits, 0 if it does.
+ * @prepared: @costs, @latency and @stalls are known.
+ * @nr_kept: Number of windows that are used, but not yet in the statistics of entries.
+ * @kept: These, in an array of MAX_KEPT_WINDOWS.
+ * @kept_counts: What they counted, @nr_counts of each.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -115,15 +122,18 @@ struct window_group {
 	double			length;
 	double			*totals;
 	double			*costs;
-	double			stalls;
 	double			*noise;
 	double			*bias;
 	bool			corrected;
 	bool			calibrated;
 	struct evsel		**samplers;
 	bool			*fractions;
-	size_t			nr_pairs;
-	struct window_pair	*pairs;
+	double			latency;
+	double			*stalls;
+	bool			prepared;
+	unsigned int		nr_kept;
+	struct kept_window	*kept;
+	u64			*kept_counts;
 	struct window_stats	all;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;
@@ -177,20 +187,23 @@ enum window_quality {
 };
 
 /**
- * struct window_pair - A window that ended in another entry than it began.
+ * struct kept_window - A window that is used, kept until it is known what to subtract.
  * @begin: The entry where it began.
- * @end: That where it ended.
+ * @end: That where it ended if it is another one, or NULL.
  * @scale: What its round stands for, compared with others.
- * @armed: Its length as it was armed.
- * @length: What the sampling event counted in it.
+ * @armed: See struct window.
+ * @late: The same.
  */
-struct window_pair {
+struct kept_window {
 	struct hist_entry	*begin;
 	struct hist_entry	*end;
 	double			scale;
-	double			armed;
-	double			length;
+	u64			armed;
+	u64			late;
 };
+
+/* What windows have of interrupts and others is found from the first so many, for all. */
+#define MAX_KEPT_WINDOWS	65536
 
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
@@ -217,9 +230,15 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 			     const struct window *window, unsigned int problems, bool used,
 			     double scale);
 void window_stats__correct(struct window_stats *stats, const struct window_group *group);
-void window_stats__find_others(struct window_stats *stats, const struct window_stats *end,
-			       const struct window_group *group, double length);
-void window_stats__subtract_others(struct window_stats *stats, const struct window_group *group);
+void window_stats__add_end(struct window_stats *stats, const struct window_group *group,
+			   const struct window *window, double scale);
+int window_group__find_stalls(struct window_group *group, double nr_interrupts);
+int window_stats__begin_kept(struct window_stats *stats, const struct window_group *group,
+			     const struct kept_window *kept, const u64 *counts);
+void window_stats__add_kept(struct window_stats *begin, struct window_stats *end,
+			    const struct window_group *group, const struct kept_window *kept,
+			    const u64 *counts);
+void window_stats__clear(struct window_stats *stats, const struct window_group *group);
 int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
 			const struct window_group *group);
 void window_stats__exit(struct window_stats *stats);

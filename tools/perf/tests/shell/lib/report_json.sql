@@ -20,8 +20,7 @@ WITH event AS (
 		1.0 * sum(event -> '$.windows.samples' -> i ->> '$.weight') AS sampled,
 		sum(event -> '$.windows.samples' -> i ->> '$.effective') AS nr_sampled,
 		avg(event -> '$.windows.noise' ->> i) AS noise,
-		avg(event -> '$.windows.bias' ->> i) AS bias,
-		avg(event -> '$.windows.costs' ->> c) AS cost
+		avg(event -> '$.windows.bias' ->> i) AS bias
 	FROM event WHERE i IS NOT NULL
 ), entry AS (
 	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i,
@@ -34,7 +33,7 @@ WITH event AS (
 ), sums AS (
 	SELECT symbol, 1.0 * sum(w ->> '$.weight') AS weight, sum(w ->> '$.used') AS used,
 		1.0 * sum(w ->> '$.windows') AS windows, sum(w ->> '$.problems.left') AS "left",
-		sum(w ->> '$.sums[0]') AS nr, sum(w ->> '$.sums[1]') AS armed,
+		sum(w ->> '$.sums[0]') AS nr,
 		sum(w -> '$.sums' ->> (c + 2)) AS cycles,
 		sum(w -> '$.sums' ->> (i + 2)) AS insns,
 		sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
@@ -49,10 +48,8 @@ WITH event AS (
 		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
 		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
 		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
-		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
-			max(1 - (s.armed - s.nr * cost) / s.cycles, 0) *
-			max(1 - (s.armed - s.nr * cost) / s.cycles, 0) +
-			0.0025) AS var_windows,
+		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) + 0.04)
+			AS var_windows,
 		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
 			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
 			END AS by_samples,
