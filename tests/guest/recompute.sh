@@ -48,9 +48,11 @@ recompute()		# WINDOW
 				total[i] += delta[i]
 			}
 			if ((is_window || !window) && start != "") {
+				# An ordinary interval is shorter if the one before was too long.
 				late = (window ? long : armed) / 2
 				if (symbol == start && !(is_window && split_window) &&
-				    delta[1] >= armed && delta[1] - armed <= late) {
+				    delta[1] >= (is_window ? armed : armed - late) &&
+				    delta[1] - armed <= late) {
 					used[start]++
 					for (i = 1; i <= 3; i++)
 						sum[start, i] += delta[i]

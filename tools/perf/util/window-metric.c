@@ -206,12 +206,11 @@ struct window_group *window_group__new(struct evsel *sampler)
 	group->length = attr->alt_sample_period ?: attr->freq ? 0 : attr->sample_period;
 	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
 	group->costs = calloc(group->nr_counts, sizeof(*group->costs));
-	group->stalls = calloc(group->nr_counts, sizeof(*group->stalls));
 	group->noise = calloc(group->nr_counts, sizeof(*group->noise));
 	group->bias = calloc(group->nr_counts, sizeof(*group->bias));
 	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
 	group->fractions = calloc(group->nr_counts, sizeof(*group->fractions));
-	if (!group->totals || !group->costs || !group->stalls || !group->noise || !group->bias ||
+	if (!group->totals || !group->costs || !group->noise || !group->bias ||
 	    !group->samplers || !group->fractions) {
 		window_group__delete(group);
 		return NULL;
@@ -309,7 +308,6 @@ void window_group__delete(struct window_group *group)
 	window_stats__exit(&group->all);
 	free(group->totals);
 	free(group->costs);
-	free(group->stalls);
 	free(group->kept_counts);
 	free(group->kept);
 	free(group->noise);

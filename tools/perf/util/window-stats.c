@@ -18,8 +18,9 @@
  * these are told by their samples alone, and windows are used if an event does not sample.
  *
  * A window begins with an interrupt, which waits for the end of an instruction, most often of
- * one that stalls. How long is known from the counts, so the time that an entry had from the
- * end of the interval on is that, in which no instruction ended, and the begin of the window.
+ * one that stalls, and ends in the same way. How late both were is known from the counts. So
+ * what an entry did from the end of the interval on is known: to wait, and the begin of the
+ * window, without what was late at its end.
  *
  * A window that ends in another entry is in each of both for half of its time on average. So
  * it counts for each as half a window, without what the other one has in this time. What is
@@ -58,6 +59,8 @@
 #define MAX_ERROR		0.2
 /* Less are late by chance. */
 #define LATENCY_QUANTILE	0.05
+/* At least so much of what windows count where they begin is of there. */
+#define MIN_OWN			0.25
 /* With so many of an event in a window, windows tell more than the same number of samples. */
 #define MIN_COUNT		3
 /* With less of an event there is no logarithm of an estimate. */
@@ -119,14 +122,17 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 {
 	unsigned int nr = window_group__nr_values(group);
 
-	return nr + nr * (nr + 1) / 2 + group->nr_counts;
+	return nr + nr * (nr + 1) / 2 + group->nr_counts + 1;
 }
 
-/* Sums of the counts of all windows that begin in the entry are behind the products. */
+/*
+ * Sums of the counts of all windows that begin in the entry are behind the products: of the
+ * sampling event what they tell of, and behind these what they counted of it.
+ */
 static double *window_stats__begun(const struct window_stats *stats,
 				   const struct window_group *group)
 {
-	return stats->sums + window_group__nr_sums(group) - group->nr_counts;
+	return stats->sums + window_group__nr_sums(group) - group->nr_counts - 1;
 }
 
 /* What these say of an event for a unit of the sampling event. */
@@ -134,8 +140,10 @@ static double window_stats__begun_rate(const struct window_stats *stats,
 				       const struct window_group *group, unsigned int event)
 {
 	const double *begun = window_stats__begun(stats, group);
+	double length = begun[(int)event == group->insns ? group->sampler_index :
+							   group->nr_counts];
 
-	return begun[group->sampler_index] > 0 ? begun[event] / begun[group->sampler_index] : 0;
+	return length > 0 ? begun[event] / length : 0;
 }
 
 /* Return the sum of the products of two values. */
@@ -220,15 +228,13 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 /**
  * window_stats__add_end - Count a window that ends.
  * @stats: The statistics of where it ends.
- * @group: Its group of events.
  * @window: The window.
  * @scale: What its round stands for, compared with others.
  */
-void window_stats__add_end(struct window_stats *stats, const struct window_group *group,
-			   const struct window *window, double scale)
+void window_stats__add_end(struct window_stats *stats, const struct window *window, double scale)
 {
 	stats->ended += scale;
-	stats->overlong += scale * ((double)window->counts[group->sampler_index] - window->armed);
+	stats->overlong += scale * window->overlong;
 }
 
 /* By how much windows are too long that end in an entry: that of all, and its own. */
@@ -242,44 +248,6 @@ static double window_stats__overlong(const struct window_stats *stats,
 		return 0;
 	one = all->ended / all->nr_used;
 	return (stats->overlong + one * all->overlong / all->ended) / (stats->ended + one);
-}
-
-/* Add a multiple of one value to another one, or to itself, in each window. */
-static void window_stats__add_value(struct window_stats *stats, const struct window_group *group,
-				    unsigned int to, unsigned int from, double factor)
-{
-	double *square = window_stats__product(stats, group, to, to);
-
-	if (!factor)
-		return;
-	stats->sums[to] += factor * stats->sums[from];
-	*square += factor * (2 * *window_stats__product(stats, group, to, from) +
-			     factor * *window_stats__product(stats, group, from, from));
-	for (unsigned int i = 0; i < window_group__nr_values(group); i++) {
-		if (i != to) {
-			*window_stats__product(stats, group, to, i) +=
-				factor * *window_stats__product(stats, group, from, i);
-		}
-	}
-}
-
-/**
- * window_stats__correct - Correct the counts of windows.
- * @stats: The statistics.
- * @group: Their group of events, with the costs.
- */
-void window_stats__correct(struct window_stats *stats, const struct window_group *group)
-{
-	unsigned int length = SUM_COUNTS + group->sampler_index;
-
-	if (!stats->sums)
-		return;
-	window_stats__add_value(stats, group, length, length, -1);
-	window_stats__add_value(stats, group, length, SUM_ARMED, 1);
-	window_stats__add_value(stats, group, length, SUM_NR,
-				window_stats__overlong(stats, group));
-	for (unsigned int i = 0; i < group->nr_counts; i++)
-		window_stats__add_value(stats, group, SUM_COUNTS + i, SUM_NR, -group->costs[i]);
 }
 
 /* What the windows counted of the sampling event. */
@@ -373,76 +341,117 @@ static double kept_window__waiting(const struct kept_window *kept,
 }
 
 /*
- * Find out how much of an event is not counted while interrupts wait. Return how many of it
- * all windows together have more than the totals let expect, for each window.
+ * The instructions of a window, from the end of the interval before it for as long as the
+ * window was armed, if none ends in a stall but the one that stalls. A window that ended in a
+ * stall has all others in the time before.
  */
-static double window_group__find_stall(struct window_group *group, unsigned int event,
-				       double cycles)
+static double kept_window__unstalled(const struct kept_window *kept,
+				     const struct window_group *group, const u64 *counts)
 {
-	double count = 0, waiting = 0, time = 0, nr = 0, excess;
+	double time = kept_window__time(kept, group);
+	double waiting = kept_window__waiting(kept, group);
+	double overlong = kept->overlong - group->latency;
+	double unstalled = time - max(overlong, 0.0);
+	double part = unstalled > 0 ? min(time * (1 - waiting) / unstalled, 1.0) : waiting < 1;
+
+	return ((double)counts[group->insns] - (overlong > 0)) * part +
+	       (kept->late > group->latency && kept->late - group->latency <= time);
+}
+
+/*
+ * Find out how many instructions are not executed in stalls, from the totals. Return how many
+ * more each window has than the totals let expect.
+ */
+static double window_group__find_stall(struct window_group *group, double cycles,
+				       double insns_total)
+{
+	double count = 0, stalled = 0, time = 0, nr = 0, excess;
 
 	for (unsigned int i = 0; i < group->nr_kept; i++) {
 		const struct kept_window *kept = &group->kept[i];
-		double value = group->kept_counts[i * group->nr_counts + event];
+		const u64 *counts = &group->kept_counts[i * group->nr_counts];
+		double insns = counts[group->insns];
 
-		value = kept->scale * (value - group->costs[event]);
-		count += value;
-		waiting += value * kept_window__waiting(kept, group);
+		if (kept->children)
+			continue;
+		count += kept->scale * insns;
+		stalled += kept->scale * (insns - kept_window__unstalled(kept, group, counts));
 		time += kept->scale * kept_window__time(kept, group);
 		nr += kept->scale;
 	}
-	if (waiting <= 0 || cycles <= 0)
+	group->stalls = 0;
+	if (stalled <= 0 || cycles <= 0)
 		return 0;
-	excess = count - time * group->totals[event] / cycles;
-	group->stalls[event] = clamp(excess / waiting, 0.0, 1.0);
-	return (excess - group->stalls[event] * waiting) / nr;
+	excess = count - time * insns_total / cycles;
+	group->stalls = clamp(excess / stalled, 0.0, 1.0);
+	return (excess - group->stalls * stalled) / nr;
 }
 
 /**
- * window_group__find_stalls - Find out what is counted while interrupts wait.
- * @group: The group, with the costs. If these are known for the sampling event, they get
- *	such that all windows together have as many instructions as the totals say.
- * @nr_interrupts: Number of samples.
- *
- * Instructions are not, stalls are, and for other events the totals tell.
+ * window_group__find_latency - Find out by how much nearly all intervals are late.
+ * @group: The group.
  *
  * Return: 0, or -ENOMEM.
  */
-int window_group__find_stalls(struct window_group *group, double nr_interrupts)
+int window_group__find_latency(struct window_group *group)
 {
-	double *cost = &group->costs[group->sampler_index], cycles;
-	double *late = malloc((group->nr_kept + 1) * sizeof(*late));
+	double *late;
 
+	if (!group->nr_kept)
+		return 0;
+	late = malloc(group->nr_kept * sizeof(*late));
 	if (!late)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < group->nr_kept; i++) {
-		late[i] = (double)group->kept_counts[i * group->nr_counts + group->sampler_index] -
-			  group->kept[i].armed;
-	}
+	for (unsigned int i = 0; i < group->nr_kept; i++)
+		late[i] = group->kept[i].overlong;
 	qsort(late, group->nr_kept, sizeof(*late), compare_doubles);
-	if (group->nr_kept)
-		group->latency = late[(unsigned int)(LATENCY_QUANTILE * group->nr_kept)];
+	group->latency = late[(unsigned int)(LATENCY_QUANTILE * group->nr_kept)];
 	free(late);
-
-	for (int step = 0; *cost && group->totals[group->insns] && step < COST_STEPS; step++) {
-		cycles = group->totals[group->sampler_index] - *cost * nr_interrupts;
-		*cost -= window_group__find_stall(group, group->insns, cycles) *
-			 cycles / group->totals[group->insns];
-	}
-	cycles = group->totals[group->sampler_index] - *cost * nr_interrupts;
-	for (unsigned int i = 0; i < group->nr_counts; i++)
-		window_group__find_stall(group, i, cycles);
 	return 0;
 }
 
-/* What a window counted of an event in its time. */
+/**
+ * window_group__find_stalls - Find out how much of the time of windows is stalls.
+ * @group: The group, with the latency, and the costs. If these are known for the sampling
+ *	event, they get such that all windows together have as many instructions as the
+ *	totals say.
+ * @nr_interrupts: Number of samples.
+ *
+ * Of the windows that are kept, and what was counted since this was called before.
+ */
+void window_group__find_stalls(struct window_group *group, double nr_interrupts)
+{
+	double *cost = &group->costs[group->sampler_index];
+	double insns, interrupts = nr_interrupts - group->added.interrupts;
+
+	if (group->insns < 0)
+		return;
+	insns = group->totals[group->insns] - group->added.insns;
+	for (int step = 0; insns > 0 && step < COST_STEPS; step++) {
+		double cycles = group->totals[group->sampler_index] - group->added.cycles -
+				*cost * interrupts;
+		double excess = window_group__find_stall(group, cycles, insns);
+
+		if (!*cost || group->prepared)
+			break;
+		*cost = max(*cost - excess * cycles / insns, 0.0);
+	}
+	group->added.cycles = group->totals[group->sampler_index];
+	group->added.insns = group->totals[group->insns];
+	group->added.interrupts = nr_interrupts;
+}
+
+/* What a window counted of an event: of instructions, in its time. */
 static double kept_window__count(const struct kept_window *kept, const struct window_group *group,
 				 const u64 *counts, unsigned int event)
 {
+	double count = counts[event] - group->costs[event];
+
 	if (event == group->sampler_index)
 		return kept_window__time(kept, group);
-	return (counts[event] - group->costs[event]) *
-	       (1 - group->stalls[event] * kept_window__waiting(kept, group));
+	if ((int)event != group->insns)
+		return count;
+	return count - group->stalls * (count - kept_window__unstalled(kept, group, counts));
 }
 
 /**
@@ -459,10 +468,14 @@ int window_stats__begin_kept(struct window_stats *stats, const struct window_gro
 {
 	if (window_stats__alloc(stats, group))
 		return -ENOMEM;
+	if (kept_window__time(kept, group) <= 0)
+		return 0;
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		window_stats__begun(stats, group)[i] +=
 			kept->scale * kept_window__count(kept, group, counts, i);
 	}
+	window_stats__begun(stats, group)[group->nr_counts] +=
+		kept->scale * (counts[group->sampler_index] - group->costs[group->sampler_index]);
 	return 0;
 }
 
@@ -481,31 +494,43 @@ void window_stats__add_kept(struct window_stats *begin, struct window_stats *end
 	unsigned int nr = window_group__nr_values(group);
 	double time = kept_window__time(kept, group), scale = kept->scale;
 	double half = time * (1 - kept_window__waiting(kept, group)) / 2;
+	const double *begun = window_stats__begun(begin, group);
 	double first[nr], second[nr];
+	bool both;
 
 	if (time <= 0)
 		return;
 	if (!end || !end->sums || !half)
 		end = NULL;
-	if (end)
+	/* A long one is in others, too: it tells nothing of where it ends. */
+	both = end && group->insns >= 0;
+	if (both)
 		scale /= 2;
-	first[SUM_NR] = second[SUM_NR] = scale;
-	first[SUM_ARMED] = second[SUM_ARMED] = scale * kept->armed;
+	first[SUM_NR] = scale;
+	second[SUM_NR] = scale;
+	first[SUM_ARMED] = scale * kept->armed;
+	second[SUM_ARMED] = scale * kept->armed;
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		double count = kept_window__count(kept, group, counts, i);
 		double of_end = end ? half * window_stats__begun_rate(end, group, i) : 0;
 		double of_begin = (time - half) * window_stats__begun_rate(begin, group, i);
 
-		/* It is no estimate how long the window is in each. */
-		if (i == group->sampler_index && end) {
-			of_end = half;
+		/* What happens in stalls too is counted in all of the window. */
+		if (i != group->sampler_index && (int)i != group->insns && begun[group->nr_counts])
+			count *= begun[group->sampler_index] / begun[group->nr_counts];
+		if (i == group->sampler_index) {
+			/* It is no estimate how long the window is in each. */
+			of_end = both ? half : 0;
 			of_begin = time - half;
+		} else if (end && !both) {
+			/* What the first has in the same time is in its place. */
+			of_end -= half * window_stats__begun_rate(begin, group, i);
 		}
 		first[SUM_COUNTS + i] = scale * (count - of_end);
 		second[SUM_COUNTS + i] = scale * (count - of_begin);
 	}
 	window_stats__add_values(begin, group, first);
-	if (end)
+	if (both)
 		window_stats__add_values(end, group, second);
 }
 
@@ -518,6 +543,23 @@ void window_stats__clear(struct window_stats *stats, const struct window_group *
 {
 	if (stats->sums)
 		memset(stats->sums, 0, window_group__nr_sums(group) * sizeof(*stats->sums));
+}
+
+/**
+ * window_stats__limit - Let what is known of others not be nearly all of an entry.
+ * @stats: The statistics, with all windows.
+ * @group: Their group of events.
+ */
+void window_stats__limit(struct window_stats *stats, const struct window_group *group)
+{
+	double length = window_stats__length(stats, group);
+
+	for (unsigned int i = 0; stats->sums && i < group->nr_counts; i++) {
+		double least = MIN_OWN * length * window_stats__begun_rate(stats, group, i);
+
+		if (i != group->sampler_index)
+			stats->sums[SUM_COUNTS + i] = max(stats->sums[SUM_COUNTS + i], least);
+	}
 }
 
 /* Kish's: of weighted rounds, how many equal ones would tell as much. */

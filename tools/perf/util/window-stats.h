@@ -24,7 +24,7 @@ struct window_refs;
  * @nr_windows: Number of windows of these rounds.
  * @nr_used: Number of those whose counts are used.
  * @problems: Number of windows with each enum window_problem.
- * @ended: Number of used windows that end in the entry, weighted.
+ * @ended: Number of used windows that end in the entry, weighted, until costs are known.
  * @overlong: By how much these are longer than they were armed.
  * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
  *	window.
@@ -104,8 +104,9 @@ struct window_metric {
  * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @fractions: For each event, if it is a fraction of @slots.
  * @latency: What nearly all intervals have too much, in units of the sampling event.
- * @stalls: For each event, 1 if it does not happen while an interrupt waits, 0 if it does.
- * @prepared: @costs, @latency and @stalls are known.
+ * @stalls: 1 if instructions are not executed while an interrupt waits, 0 if they are.
+ * @prepared: @costs and @latency are known.
+ * @added: What there was when windows were added to the statistics the last time.
  * @nr_kept: Number of windows that are used, but not yet in the statistics of entries.
  * @kept: These, in an array of MAX_KEPT_WINDOWS.
  * @kept_counts: What they counted, @nr_counts of each.
@@ -129,8 +130,13 @@ struct window_group {
 	struct evsel		**samplers;
 	bool			*fractions;
 	double			latency;
-	double			*stalls;
+	double			stalls;
 	bool			prepared;
+	struct {
+		double		cycles;
+		double		insns;
+		double		interrupts;
+	} added;
 	unsigned int		nr_kept;
 	struct kept_window	*kept;
 	u64			*kept_counts;
@@ -189,17 +195,21 @@ enum window_quality {
 /**
  * struct kept_window - A window that is used, kept until it is known what to subtract.
  * @begin: The entry where it began.
- * @end: That where it ended if it is another one, or NULL.
+ * @end: That where it ended if it is another one, or NULL if that is not known either.
+ * @children: It counts for @begin with its children.
  * @scale: What its round stands for, compared with others.
  * @armed: See struct window.
  * @late: The same.
+ * @overlong: The same.
  */
 struct kept_window {
 	struct hist_entry	*begin;
 	struct hist_entry	*end;
+	bool			children;
 	double			scale;
 	u64			armed;
 	u64			late;
+	u64			overlong;
 };
 
 /* What windows have of interrupts and others is found from the first so many, for all. */
@@ -229,16 +239,16 @@ void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
 			     const struct window *window, unsigned int problems, bool used,
 			     double scale);
-void window_stats__correct(struct window_stats *stats, const struct window_group *group);
-void window_stats__add_end(struct window_stats *stats, const struct window_group *group,
-			   const struct window *window, double scale);
-int window_group__find_stalls(struct window_group *group, double nr_interrupts);
+void window_stats__add_end(struct window_stats *stats, const struct window *window, double scale);
+int window_group__find_latency(struct window_group *group);
+void window_group__find_stalls(struct window_group *group, double nr_interrupts);
 int window_stats__begin_kept(struct window_stats *stats, const struct window_group *group,
 			     const struct kept_window *kept, const u64 *counts);
 void window_stats__add_kept(struct window_stats *begin, struct window_stats *end,
 			    const struct window_group *group, const struct kept_window *kept,
 			    const u64 *counts);
 void window_stats__clear(struct window_stats *stats, const struct window_group *group);
+void window_stats__limit(struct window_stats *stats, const struct window_group *group);
 int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
 			const struct window_group *group);
 void window_stats__exit(struct window_stats *stats);

@@ -429,6 +429,8 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	if (per_thread && !same_thread) {
 		stream->has_sample = false;
 		stream->in_round = false;
+		stream->overrun = 0;
+		stream->late = 0;
 	}
 
 	window->nr_counts = source->nr_members;
@@ -452,8 +454,9 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		stream->overrun = 0;
 	}
 	stream->late = interval_overrun(length, sample->period,
-				       (is_window ? stream->last_long : sample->period) / 2);
+					(is_window ? stream->last_long : sample->period) / 2);
 	stream->overrun += stream->late;
+	window->overlong = stream->late;
 
 	if (is_window || !attr->alt_sample_period) {
 		window->ends = stream->in_round;
