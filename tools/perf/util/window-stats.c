@@ -72,7 +72,7 @@
 #define MIN_BIAS		0.01
 #define MAX_BIAS		0.7
 /* That of windows which do not leave it is so much of that. */
-#define UNLEFT_BIAS		0.2
+#define UNLEFT_BIAS		0.05
 /* The degrees of freedom that the estimate of it has. */
 #define BIAS_DF			6
 /* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
@@ -345,14 +345,14 @@ static double kept_window__waiting(const struct kept_window *kept,
  * window was armed, if none ends in a stall but the one that stalls. A window that ended in a
  * stall has all others in the time before.
  */
-static double kept_window__unstalled(const struct kept_window *kept,
-				     const struct window_group *group, const u64 *counts)
+static double kept_window__insns(const struct kept_window *kept, const struct window_group *group,
+				 const u64 *counts)
 {
 	double time = kept_window__time(kept, group);
 	double waiting = kept_window__waiting(kept, group);
 	double overlong = kept->overlong - group->latency;
-	double unstalled = time - max(overlong, 0.0);
-	double part = unstalled > 0 ? min(time * (1 - waiting) / unstalled, 1.0) : waiting < 1;
+	double executing = time - max(overlong, 0.0);
+	double part = executing > 0 ? min(time * (1 - waiting) / executing, 1.0) : waiting < 1;
 
 	return ((double)counts[group->insns] - (overlong > 0)) * part +
 	       (kept->late > group->latency && kept->late - group->latency <= time);
@@ -375,7 +375,7 @@ static double window_group__find_stall(struct window_group *group, double cycles
 		if (kept->children)
 			continue;
 		count += kept->scale * insns;
-		stalled += kept->scale * (insns - kept_window__unstalled(kept, group, counts));
+		stalled += kept->scale * (insns - kept_window__insns(kept, group, counts));
 		time += kept->scale * kept_window__time(kept, group);
 		nr += kept->scale;
 	}
@@ -451,7 +451,7 @@ static double kept_window__count(const struct kept_window *kept, const struct wi
 		return kept_window__time(kept, group);
 	if ((int)event != group->insns)
 		return count;
-	return count - group->stalls * (count - kept_window__unstalled(kept, group, counts));
+	return count - group->stalls * (count - kept_window__insns(kept, group, counts));
 }
 
 /**

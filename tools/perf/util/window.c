@@ -58,9 +58,8 @@ struct window_stream {
 	bool			in_round;
 	unsigned int		index;
 	u64			last_long;
-	/* What intervals had too much, which the next long one has less. */
+	/* What intervals had too much, which the next long one has less, and of the last one. */
 	u64			overrun;
-	/* Of the last interval. */
 	u64			late;
 	u64			nr_throttled;
 	u64			nr_lost;
