@@ -612,7 +612,7 @@ static int check_estimates(struct fixture *f)
 	}
 	TEST_ASSERT_EQUAL("calibrate", window_group__calibrate(group, entries, 2), 0);
 	TEST_ASSERT_VAL("unknown bias", is_close(group->bias[1], 0.0625, 0.000001));
-	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	bias = 0.0625 * (401 / 402. * 401 / 402 + 0.04);
 	for (int i = 0; i < 2; i++) {
 		double cpi = i ? 4 : 2;
 
@@ -678,7 +678,7 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 0.4;
 	samples[1].all = 800;
 	sampled = 0.6 / 320 + 0.5 / 400;
-	windows = 0.0625 * (401 / 402. * 401 / 402 + 0.0025);
+	windows = 0.0625 * (401 / 402. * 401 / 402 + 0.04);
 	window_stats__estimate(&entry, group, 1, &estimate);
 	TEST_ASSERT_VAL("pooled", is_close(log(estimate.value),
 					   (log(0.5) / windows + log(0.4) / sampled) /

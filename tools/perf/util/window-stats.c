@@ -71,8 +71,9 @@
 #define UNKNOWN_BIAS		0.25
 #define MIN_BIAS		0.01
 #define MAX_BIAS		0.7
-/* That of windows which do not leave it is so much of that. */
+/* That of windows which do not leave it is so much of that, and for instructions so much. */
 #define UNLEFT_BIAS		0.05
+#define STALL_BIAS		0.2
 /* The degrees of freedom that the estimate of it has. */
 #define BIAS_DF			6
 /* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
@@ -280,11 +281,12 @@ int window_stats__merge(struct window_stats *stats, const struct window_stats *o
 	for (unsigned int i = 0; other_length > 0 && i < window_group__nr_sums(group); i++) {
 		double scale = length > 0 ? stats->weight / length : 1;
 		double other_scale = other->weight / other_length;
+		/* These have the square. */
+		bool product = i >= nr && i < nr + nr * (nr + 1) / 2;
 
-		/* Products have the square. */
-		stats->sums[i] *= i < nr ? scale : scale * scale;
+		stats->sums[i] *= product ? scale * scale : scale;
 		stats->sums[i] += other->sums[i] *
-				  (i < nr ? other_scale : other_scale * other_scale);
+				  (product ? other_scale * other_scale : other_scale);
 	}
 	stats->nr_rounds += other->nr_rounds;
 	stats->weight += other->weight;
@@ -771,14 +773,25 @@ static void window_group__find_noise(struct window_group *group,
 }
 
 /*
- * How much the windows of an entry are of others, up to a factor that all entries have. Each
- * event can be another one there.
+ * How much the windows of an entry are of others, up to a factor that all entries have, and
+ * each event can be another one there. Where stalls begin and end in windows is uncertain: of
+ * instructions it is subtracted, and other events can happen in them.
  */
-static double window_stats__left_bias(const struct window_stats *stats)
+static double window_stats__bias(const struct window_stats *stats,
+				 const struct window_group *group, unsigned int event)
 {
 	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
+	double overlong = 0;
 
-	return left * left + UNLEFT_BIAS * UNLEFT_BIAS;
+	if ((int)event == group->insns)
+		return left * left + STALL_BIAS * STALL_BIAS;
+	if (stats->sums) {
+		const double *begun = window_stats__begun(stats, group);
+
+		if (begun[group->nr_counts] > 0)
+			overlong = 1 - begun[group->sampler_index] / begun[group->nr_counts];
+	}
+	return left * left + UNLEFT_BIAS * UNLEFT_BIAS + overlong * overlong;
 }
 
 /* What windows and samples of an entry differ by. */
@@ -787,7 +800,7 @@ struct difference {
 	double	excess;
 	/* What of it their errors explain. */
 	double	variance;
-	/* window_stats__left_bias() */
+	/* window_stats__bias() */
 	double	bias;
 };
 
@@ -814,7 +827,7 @@ static unsigned int window_group__compare(const struct window_group *group,
 		difference->excess = log(rate.samples / rate.windows);
 		difference->excess *= difference->excess;
 		difference->excess -= difference->variance;
-		difference->bias = window_stats__left_bias(entries[i].stats);
+		difference->bias = window_stats__bias(entries[i].stats, group, event);
 		compared++;
 	}
 	return compared;
@@ -822,7 +835,7 @@ static unsigned int window_group__compare(const struct window_group *group,
 
 /*
  * The variance of what windows and samples differ by, beyond what their errors explain, as
- * a factor of window_stats__left_bias(): the most likely one, and its standard error.
+ * a factor of window_stats__bias(): the most likely one, and its standard error.
  */
 static double window_group__find_bias(const struct window_group *group,
 				      const struct window_entry *entries, unsigned int nr,
@@ -895,7 +908,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	}
 	time_variance = window_samples__variance(&time);
 	windows = rate.windows_variance +
-		  group->bias[event] * window_stats__left_bias(entry->stats);
+		  group->bias[event] * window_stats__bias(entry->stats, group, event);
 	sampled = window_samples__variance(&samples);
 	if (relative)
 		sampled += time_variance;
@@ -1106,7 +1119,8 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					 derivatives[event] * time.share *
 					 group->totals[group->sampler_index] / length;
 			variance__add(&variance, part * part * by_log * by_log *
-				      group->bias[event] * window_stats__left_bias(entry->stats),
+				      group->bias[event] *
+				      window_stats__bias(entry->stats, group, event),
 				      BIAS_DF);
 		}
 		if (part < 1 && samples.share) {

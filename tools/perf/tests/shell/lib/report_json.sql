@@ -48,7 +48,7 @@ WITH event AS (
 		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
 		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
 		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
-		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) + 0.0025)
+		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) + 0.04)
 			AS var_windows,
 		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
 			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
