@@ -31,7 +31,6 @@ static struct {
 };
 
 #define LEADERS		5
-#define INSTRUCTIONS	1	/* the first of them */
 
 struct member {
 	int fd;
@@ -64,13 +63,13 @@ static void pin_to(int cpu)
 		ksft_exit_skip("there is no CPU %d: %s\n", cpu, strerror(errno));
 }
 
-/* Counts cycles in place of instructions where these cannot be counted, as in QEMU without icount. */
+/* Counts cycles in place of instructions where there are none, as in QEMU without icount. */
 static void find_kinds(void)
 {
 	struct perf_event_attr attr = {
 		.size = PERF_ATTR_SIZE_VER8,
-		.type = kinds[INSTRUCTIONS].type,
-		.config = kinds[INSTRUCTIONS].config,
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
