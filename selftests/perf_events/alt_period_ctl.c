@@ -45,17 +45,19 @@ static void test_ioc_period(struct __test_metadata *_metadata, struct event *eve
 TEST_WINDOWS_COUNTED(ioc_period, 30)
 
 /*
- * Not in a window, which would be over too soon. The counter runs between the last sample
- * and the ioctl.
+ * Not in a window, which would be over too soon, and in an interval that is not: the counter
+ * runs between the last sample and the ioctl.
  */
 static void test_ioc_period_while_counting(struct __test_metadata *_metadata,
 					   struct event *event)
 {
+	const struct sample *s;
 	__u64 before;
-	size_t half = sample_and_change(_metadata, event, 2 * 10,
-					event->attr.sample_period * 2, &before);
-	const struct sample *s = &event->samples[half];
+	size_t half;
 
+	event->attr.sample_period *= 10;
+	half = sample_and_change(_metadata, event, 2 * 10, event->attr.sample_period * 2, &before);
+	s = &event->samples[half];
 	check_sequence(_metadata, event, half, half + 1, 0, s->count[0] - s->period);
 }
 

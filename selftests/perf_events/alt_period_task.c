@@ -240,7 +240,7 @@ static void check_inherited_turns(struct __test_metadata *_metadata, struct even
 	event_close(event);
 
 	ksft_print_msg("%zu and %zu samples, %ld turns\n", nr[0], nr[1], nr_turns);
-	ASSERT_LT(EACH / 4, nr_turns);
+	ASSERT_LT(EACH / 5, nr_turns);
 	for (int t = 0; t < TASKS; t++) {
 		ASSERT_EQ(EACH, nr[t]);
 		memcpy(event->samples, seen[t], EACH * sizeof(*seen[t]));
@@ -370,6 +370,8 @@ TEST_F(clock, throttled_by_itself)
 {
 	struct event *event = &self->event;
 	int rate = read_number(MAX_RATE);
+	/* Debug options of the kernel make timers that late. */
+	const __u64 late = 250000;
 	size_t whole, split, throttled[2] = {};
 	time_t end = time(NULL) + SECONDS;
 
@@ -401,11 +403,11 @@ TEST_F(clock, throttled_by_itself)
 		throttled[s->window] += s->gaps != s[-1].gaps;
 		/* Late intervals shorten the next long one. */
 		if (s->window || machine_exactness() == EXACT_YES) {
-			ASSERT_LT(s->period - (s->window ? 0 : 30000), s->count[0] - s[-1].count[0])
+			ASSERT_LT(s->period - (s->window ? 0 : late), s->count[0] - s[-1].count[0])
 				TH_LOG("sample %zu", i);
 		}
 		if (machine_exactness() == EXACT_YES) {
-			ASSERT_GT(s->period + 30000, s->count[0] - s[-1].count[0])
+			ASSERT_GT(s->period + late, s->count[0] - s[-1].count[0])
 				TH_LOG("sample %zu", i);
 		}
 	}
@@ -562,10 +564,11 @@ static void check_kernel_windows(struct __test_metadata *_metadata, struct event
 	pid_t rival;
 
 	event->attr.exclude_kernel = 0;
-	event->attr.sample_period = 30000;
+	event->attr.sample_period = 60000;
 	event->attr.sample_jitter = 9000;
-	event->attr.alt_sample_period = 12000;
-	event->attr.alt_sample_jitter = 4000;
+	/* Switches to a task and back take longer with debug options of the kernel. */
+	event->attr.alt_sample_period = 24000;
+	event->attr.alt_sample_jitter = 40000;
 	event->attr.context_switch = cpu;
 	/* An interrupt that waits ends the interval late. */
 	event->exact = false;
@@ -646,13 +649,14 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
 		/* Longer than the handler, which some CPUs count as well. */
-		.sample_period = 2200,
+		.sample_period = 22000,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
 	time_t start = time(NULL);
 	unsigned int loops = 0, split = 0;
+	struct sample_limits limits;
 	struct sample sample;
 	struct ring ring;
 	int leader;
@@ -670,8 +674,12 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	event->fd = perf_event_open(&event->attr, 0, -1, leader);
 	ASSERT_LE(0, event->fd);
 	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
+	save_sample_limits(&limits);
+	/* Without a percentage the rate stays as it is. */
+	if (!write_number(PERF_MAX_RATE, 1000) || !write_number(PERF_MAX_PERCENT, 0))
+		SKIP(return, "cannot limit the rate of samples: %s", strerror(errno));
+	EXPECT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	EXPECT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
 	for (; event->nr_samples < MAX_SAMPLES; loops++) {
 		/* A throttled CPU may need long for its work. */
 		time_t limit = loops < 2 * ROUNDS ? 20 : 2;
@@ -688,7 +696,8 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 			;
 		collect(event);
 	}
-	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
+	EXPECT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
+	restore_sample_limits(&limits);
 	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
 	for (size_t i = 0; i < event->nr_samples; i++)
