@@ -67,19 +67,21 @@
 #define MIN_SAMPLES		3
 /* Of entries with less, windows and samples cannot be compared. */
 #define MIN_COMPARED		5
-/* Standard deviation of the logarithm of what windows tell that all leave the entry. */
+/*
+ * What windows that all leave the entry tell is wrong by a factor: the standard deviation of
+ * its logarithm if nothing is known, as other programs have it, how much it differs between
+ * programs, also by logarithms, and what is tried.
+ */
 #define UNKNOWN_BIAS		0.25
+#define LIKELY_BIAS		0.15
+#define BIAS_SPREAD		0.7
 #define MIN_BIAS		0.01
-#define MAX_BIAS		0.7
-/* That of windows which do not leave it is so much of that, and for instructions so much. */
-#define UNLEFT_BIAS		0.05
-#define STALL_BIAS		0.2
+#define MAX_BIAS		1.0
+#define BIAS_STEPS		60
 /* The degrees of freedom that the estimate of it has. */
 #define BIAS_DF			6
-/* So many standard errors are added to it: too much is wider intervals, too little wrong ones. */
-#define BIAS_ERRORS		1.5
-/* What is known before counts as much as one entry. */
-#define PRIOR_ENTRIES		1
+/* That of windows which do not leave the entry, and are not too long, is so much of it. */
+#define UNLEFT_BIAS		0.05
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
@@ -773,31 +775,30 @@ static void window_group__find_noise(struct window_group *group,
 }
 
 /*
- * How much the windows of an entry are of others, up to a factor that all entries have, and
- * each event can be another one there. Where stalls begin and end in windows is uncertain: of
- * instructions it is subtracted, and other events can happen in them.
+ * The square of how biased the windows of an entry are, up to a factor that all entries have:
+ * by as much as they are of other entries, and as they are too long. Where stalls begin and
+ * end in windows is uncertain: of instructions it is subtracted, and other events can happen
+ * in them.
  */
 static double window_stats__bias(const struct window_stats *stats,
-				 const struct window_group *group, unsigned int event)
+				 const struct window_group *group)
 {
 	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
 	double overlong = 0;
 
-	if ((int)event == group->insns)
-		return left * left + STALL_BIAS * STALL_BIAS;
 	if (stats->sums) {
 		const double *begun = window_stats__begun(stats, group);
 
 		if (begun[group->nr_counts] > 0)
 			overlong = 1 - begun[group->sampler_index] / begun[group->nr_counts];
 	}
-	return left * left + UNLEFT_BIAS * UNLEFT_BIAS + overlong * overlong;
+	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
 /* What windows and samples of an entry differ by. */
 struct difference {
-	/* The square of the difference of their logarithms, less @variance. */
-	double	excess;
+	/* The square of the difference of their logarithms. */
+	double	square;
 	/* What of it their errors explain. */
 	double	variance;
 	/* window_stats__bias() */
@@ -824,52 +825,49 @@ static unsigned int window_group__compare(const struct window_group *group,
 		if (!rate.windows || !rate.samples)
 			continue;
 		difference->variance = rate.windows_variance + rate.samples_variance;
-		difference->excess = log(rate.samples / rate.windows);
-		difference->excess *= difference->excess;
-		difference->excess -= difference->variance;
-		difference->bias = window_stats__bias(entries[i].stats, group, event);
+		difference->square = log(rate.samples / rate.windows);
+		difference->square *= difference->square;
+		difference->bias = window_stats__bias(entries[i].stats, group);
 		compared++;
 	}
 	return compared;
 }
 
 /*
- * The variance of what windows and samples differ by, beyond what their errors explain, as
- * a factor of window_stats__bias(): the most likely one, and its standard error.
+ * Find out how biased windows are: the mean of all variances, weighted with how likely it is
+ * that other programs have it, and that windows and samples then differ as they do.
  */
 static double window_group__find_bias(const struct window_group *group,
 				      const struct window_entry *entries, unsigned int nr,
 				      unsigned int event, struct difference *differences)
 {
-	double result = UNKNOWN_BIAS * UNKNOWN_BIAS;
+	double likelihoods[BIAS_STEPS], biases[BIAS_STEPS], most = -INFINITY;
+	double weights = 0, sum = 0;
 
 	nr = window_group__compare(group, entries, nr, event, differences);
+	for (int step = 0; step < BIAS_STEPS; step++) {
+		double log_bias = log(MIN_BIAS) +
+				  log(MAX_BIAS / MIN_BIAS) * step / (BIAS_STEPS - 1);
+		double prior = (log_bias - log(LIKELY_BIAS)) / BIAS_SPREAD;
 
-	/* The weights depend on the result. */
-	for (int step = 0; nr && step < 4; step++) {
-		double weights = 0, sum = 0, squares = 0, products = 0, biases = 0, error;
-
+		biases[step] = exp(2 * log_bias);
+		likelihoods[step] = -prior * prior / 2;
 		for (unsigned int i = 0; i < nr; i++) {
-			double bias = differences[i].bias, excess = differences[i].excess;
-			double variance = differences[i].variance + result * bias;
-			double weight = bias / (variance * variance);
+			double variance = differences[i].variance +
+					  biases[step] * differences[i].bias;
 
-			weights += weight * bias;
-			sum += weight * excess;
-			squares += weight * weight * excess * excess;
-			products += weight * weight * excess * bias;
-			biases += weight * weight * bias * bias;
+			likelihoods[step] -= (log(variance) +
+					      differences[i].square / variance) / 2;
 		}
-		/* With few entries, hardly anything is known. */
-		sum += PRIOR_ENTRIES * weights / nr * UNKNOWN_BIAS * UNKNOWN_BIAS;
-		weights += PRIOR_ENTRIES * weights / nr;
-		result = sum / weights;
-		error = sqrt(squares - 2 * result * products + result * result * biases) / weights;
-		/* If hardly any window leaves its entry, samples cannot tell. */
-		result = clamp(result + BIAS_ERRORS * error, MIN_BIAS * MIN_BIAS,
-			       MAX_BIAS * MAX_BIAS);
+		most = max(most, likelihoods[step]);
 	}
-	return result;
+	for (int step = 0; step < BIAS_STEPS; step++) {
+		double weight = exp(likelihoods[step] - most);
+
+		weights += weight;
+		sum += weight * biases[step];
+	}
+	return sum / weights;
 }
 
 /* An estimate of a count, and how large the part of the windows in its logarithm is. */
@@ -879,7 +877,7 @@ struct window_count {
 };
 
 /*
- * @relative: The count is to be compared with that of the sampling event, or of windows.
+ * @relative: The count is to be compared with others, of which windows tell as well.
  * Return: False if there is nothing to estimate it from.
  */
 static bool window_entry__count(const struct window_entry *entry,
@@ -908,7 +906,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	}
 	time_variance = window_samples__variance(&time);
 	windows = rate.windows_variance +
-		  group->bias[event] * window_stats__bias(entry->stats, group, event);
+		  group->bias[event] * window_stats__bias(entry->stats, group);
 	sampled = window_samples__variance(&samples);
 	if (relative)
 		sampled += time_variance;
@@ -980,7 +978,7 @@ static double window_entry__one(const struct window_entry *entry,
 	struct window_samples samples = window_entry__samples(entry, group, event);
 
 	if (group->samplers[event])
-		return group->totals[event] / samples.all;
+		return samples.all ? group->totals[event] / samples.all : group->totals[event];
 	return time.share * group->totals[group->sampler_index] /
 	       window_stats__length(entry->stats, group);
 }
@@ -1024,7 +1022,7 @@ static void window_metric__derive(const struct window_metric *metric,
 	memset(derivatives, 0, group->nr_counts * sizeof(*derivatives));
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		unsigned int event = metric->id_events[i];
-		double count = counts[event], step = 0.001 * (count ?: group->totals[event]);
+		double count = counts[event], step = 0.001 * (count ?: group->totals[event] ?: 1);
 
 		counts[event] += step;
 		derivatives[event] = (window_metric__compute(metric, group, counts) - value) / step;
@@ -1038,13 +1036,9 @@ static double window_entry__compute(const struct window_entry *entry,
 				    const struct window_metric *metric,
 				    double *counts, struct window_count *parts)
 {
-	bool relative = false;
+	/* All others compare counts. */
+	bool relative = metric->kind != WINDOW_METRIC_SHARE;
 
-	for (unsigned int i = 0; i < metric->nr_ids; i++) {
-		unsigned int event = metric->id_events[i];
-
-		relative = relative || event == group->sampler_index || !group->samplers[event];
-	}
 	memset(counts, 0, group->nr_counts * sizeof(*counts));
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		unsigned int event = metric->id_events[i];
@@ -1120,7 +1114,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					 group->totals[group->sampler_index] / length;
 			variance__add(&variance, part * part * by_log * by_log *
 				      group->bias[event] *
-				      window_stats__bias(entry->stats, group, event),
+				      window_stats__bias(entry->stats, group),
 				      BIAS_DF);
 		}
 		if (part < 1 && samples.share) {
@@ -1247,6 +1241,7 @@ void window_stats__fprintf_json(const struct window_stats *stats,
 	static const char * const names[WINDOW_PROBLEMS] = {
 		"left", "lost", "length", "backwards", "split", "multiplexed",
 	};
+	const double *begun;
 	unsigned int nr;
 
 	output_json_key_format(fp, false, depth, "rounds", "%" PRIu64, stats->nr_rounds);
@@ -1262,8 +1257,11 @@ void window_stats__fprintf_json(const struct window_stats *stats,
 		return;
 
 	nr = window_group__nr_values(group);
+	begun = window_stats__begun(stats, group);
 	output_json_key_format(fp, true, depth, "sums", "%s", "");
 	fprintf_array(stats->sums, nr, fp);
+	output_json_key_format(fp, true, depth, "begun", "[%.17g, %.17g]",
+			       begun[group->sampler_index], begun[group->nr_counts]);
 	output_json_key_format(fp, true, depth, "products", "%s", "");
 	fprintf_array(stats->sums + nr, nr * (nr + 1) / 2, fp);
 }

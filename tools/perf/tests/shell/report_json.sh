@@ -185,6 +185,12 @@ def check_products(report):
 		checked += 1
 	return checked > 0
 
+# Each window begins in an entry.
+def check_begun(report):
+	event = report["events"][0]
+	length = sum(entry["windows"].get("begun", [0, 0])[1] for entry in event["entries"])
+	return length > 0 and is_close(length, event["windows"]["all"]["begun"][1], 1e-6)
+
 dir, expression = sys.argv[1:]
 plain, children, whole = (load(f"{dir}/{name}.json") for name in ("plain", "children", "whole"))
 parts = [load(name) for name in glob.glob(f"{dir}/parts/*.json")]
@@ -295,6 +301,7 @@ test_query() {
 	fi
 	json_windows
 	check_query "A query of windows and samples"
+	check_reports "Windows that begin in entries" 'check_begun(whole)'
 }
 
 test_refused() {

@@ -125,13 +125,13 @@ test_refused() {
 	local what=$1 regex=$2 events=$3
 
 	shift 3
-	if ! run_logged perf record -q -o "${data}" -e "${events}" true
+	if ! run_logged perf record -q -o "${data}" -e "${events}" perf test -w noploop 0.01
 	then
 		fail "Record for: ${what}"
 	elif report "$@" || ! grep -q "${regex}" "${log}"
 	then
 		fail "${what}"
-	elif perf record -q -o - -e "${events}" true 2> /dev/null |
+	elif perf record -q -o - -e "${events}" perf test -w noploop 0.01 2> /dev/null |
 		perf report -i - --stdio --windows "$@" > "${out}" 2> "${log}" ||
 	     ! grep -q "${regex}" "${log}"
 	then

@@ -36,6 +36,8 @@ WITH event AS (
 		sum(w ->> '$.sums[0]') AS nr,
 		sum(w -> '$.sums' ->> (c + 2)) AS cycles,
 		sum(w -> '$.sums' ->> (i + 2)) AS insns,
+		coalesce(1 - sum(w ->> '$.begun[0]') / nullif(sum(w ->> '$.begun[1]'), 0), 0)
+			AS overlong,
 		sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
 		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
 		1.0 * sum(w -> '$.samples' ->> i) AS sampled
@@ -48,8 +50,8 @@ WITH event AS (
 		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
 		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
 		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
-		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) + 0.04)
-			AS var_windows,
+		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
+			overlong * overlong + 0.0025) AS var_windows,
 		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
 			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
 			END AS by_samples,
