@@ -419,7 +419,7 @@ static void test_jitter(struct __test_metadata *_metadata, struct event *event)
 								event->attr.alt_sample_period;
 
 	/* Few values need few samples. */
-	check_jitter(_metadata, event, jitter, values < 20 ? MAX_SAMPLES / 4 : MAX_SAMPLES);
+	check_jitter(_metadata, event, jitter, values < 20 ? MAX_SAMPLES / 8 : MAX_SAMPLES);
 }
 
 TEST_WINDOWS(weighted, jitter, 120)

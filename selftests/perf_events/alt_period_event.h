@@ -15,7 +15,7 @@
 
 #define ROUNDS		200	/* that most tests look at */
 #define MAX_SAMPLES	4096
-#define SECONDS		25	/* the most that one measurement may take */
+#define SECONDS		60	/* the most that one measurement may take */
 
 struct event {
 	struct perf_event_attr attr;	/* of an ordinary event until use_windows() */

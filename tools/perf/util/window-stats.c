@@ -9,8 +9,8 @@
  * - the windows that begin in the entry, wherever they end: the share of time, which the
  *   samples that end long intervals tell, times the total of cycles, times the counts of the
  *   windows for each of their cycles. A short window has a small error, but also counts
- *   what is executed behind the entry. How much this changes is estimated from all entries:
- *   what windows and samples differ by, beyond what both errors explain.
+ *   what is executed behind the entry. How much this changes is estimated from what windows
+ *   and samples of all entries differ by, and from what is known of other programs.
  *
  * For events that come in nearly every cycle both are pooled, weighted with their errors, an
  * empirical Bayes estimate: B. Efron, C. Morris, "Data Analysis Using Stein's Estimator and
@@ -66,7 +66,7 @@
 /* With less of an event there is no logarithm of an estimate. */
 #define MIN_SAMPLES		3
 /* Of entries with less, windows and samples cannot be compared. */
-#define MIN_COMPARED		5
+#define MIN_COMPARED		20
 /*
  * What windows that all leave the entry tell is wrong by a factor: the standard deviation of
  * its logarithm if nothing is known, as other programs have it, how much it differs between
@@ -74,7 +74,7 @@
  */
 #define UNKNOWN_BIAS		0.25
 #define LIKELY_BIAS		0.15
-#define BIAS_SPREAD		0.7
+#define BIAS_SPREAD		1.0
 #define MIN_BIAS		0.01
 #define MAX_BIAS		1.0
 #define BIAS_STEPS		60
@@ -792,6 +792,7 @@ static double window_stats__bias(const struct window_stats *stats,
 		if (begun[group->nr_counts] > 0)
 			overlong = 1 - begun[group->sampler_index] / begun[group->nr_counts];
 	}
+	overlong = clamp(overlong, 0.0, 1.0);
 	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
@@ -877,7 +878,7 @@ struct window_count {
 };
 
 /*
- * @relative: The count is to be compared with others, of which windows tell as well.
+ * @relative: The count is to be compared with that of another event that windows tell of.
  * Return: False if there is nothing to estimate it from.
  */
 static bool window_entry__count(const struct window_entry *entry,
@@ -1036,9 +1037,17 @@ static double window_entry__compute(const struct window_entry *entry,
 				    const struct window_metric *metric,
 				    double *counts, struct window_count *parts)
 {
-	/* All others compare counts. */
-	bool relative = metric->kind != WINDOW_METRIC_SHARE;
+	unsigned int of_windows = 0;
+	bool relative = false;
 
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		relative = relative || event == group->sampler_index || !group->samplers[event];
+		of_windows += window_group__is_frequent(group, event);
+	}
+	/* Windows tell better how two events compare than how often each comes. */
+	relative = relative || of_windows > 1;
 	memset(counts, 0, group->nr_counts * sizeof(*counts));
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		unsigned int event = metric->id_events[i];
@@ -1149,7 +1158,8 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		estimate->high = value + half;
 	}
 	if (!value && m->kind != WINDOW_METRIC_EXPR) {
-		counts[m->dividend] = window_entry__one(entry, group, m->dividend) * POISSON_UPPER;
+		counts[m->dividend] = min(window_entry__one(entry, group, m->dividend) *
+					  POISSON_UPPER, group->totals[m->dividend]);
 		estimate->high = window_metric__compute(m, group, counts);
 	}
 	if (m->kind == WINDOW_METRIC_SHARE) {

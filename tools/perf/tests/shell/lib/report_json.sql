@@ -33,12 +33,13 @@ WITH event AS (
 ), sums AS (
 	SELECT symbol, 1.0 * sum(w ->> '$.weight') AS weight, sum(w ->> '$.used') AS used,
 		1.0 * sum(w ->> '$.windows') AS windows, sum(w ->> '$.problems.left') AS "left",
-		sum(w ->> '$.sums[0]') AS nr,
-		sum(w -> '$.sums' ->> (c + 2)) AS cycles,
-		sum(w -> '$.sums' ->> (i + 2)) AS insns,
-		coalesce(1 - sum(w ->> '$.begun[0]') / nullif(sum(w ->> '$.begun[1]'), 0), 0)
-			AS overlong,
-		sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
+		1.0 * sum(w ->> '$.sums[0]') AS nr,
+		1.0 * sum(w -> '$.sums' ->> (c + 2)) AS cycles,
+		1.0 * sum(w -> '$.sums' ->> (i + 2)) AS insns,
+		CASE WHEN sum(w ->> '$.begun[1]') > 0 THEN
+			min(max(1 - 1.0 * sum(w ->> '$.begun[0]') / sum(w ->> '$.begun[1]'), 0), 1)
+			ELSE 0 END AS overlong,
+		1.0 * sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
 		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
 		1.0 * sum(w -> '$.samples' ->> i) AS sampled
 	FROM entry GROUP BY symbol
