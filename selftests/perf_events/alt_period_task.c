@@ -672,7 +672,7 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	event->fd = perf_event_open(&event->attr, 0, -1, leader);
 	ASSERT_LE(0, event->fd);
 	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	if (!limit_sample_rate(&limits, 3000))
+	if (!limit_sample_rate(&limits, 10000))
 		SKIP(return, "cannot limit the rate of samples: %s", strerror(errno));
 	EXPECT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	EXPECT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
@@ -683,8 +683,8 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		if ((event->nr_samples >= 2 * ROUNDS && ring.nr_throttled >= 10) ||
 		    time(NULL) > start + limit)
 			break;
-		/* System calls, to be interrupted in the kernel. */
-		for (int i = 0; i < 100; i++)
+		/* System calls, to be interrupted in the kernel: enough to be throttled. */
+		for (int i = 0; i < 1000; i++)
 			sched_yield();
 		for (int i = 0; i < 10; i++)
 			event->work();
