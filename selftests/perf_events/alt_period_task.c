@@ -686,7 +686,7 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		/* System calls, to be interrupted in the kernel: enough to be throttled. */
 		for (int i = 0; i < 1000; i++)
 			sched_yield();
-		for (int i = 0; i < 10; i++)
+		for (int i = 0; i < 100; i++)
 			event->work();
 		while (ring_read(&ring, &sample, 1, attr.sample_type))
 			;
