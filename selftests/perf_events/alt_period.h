@@ -116,6 +116,21 @@ static inline enum exactness machine_exactness(void)
 	exit(1);
 }
 
+/*
+ * Reads ALT_PERIOD_SLOW from the environment: how many times as long as others this machine
+ * takes for an interrupt or a context switch, 10 with KASAN and lockdep. The default is 1.
+ */
+static inline unsigned int machine_slowness(void)
+{
+	const char *value = getenv("ALT_PERIOD_SLOW");
+	int times = value ? atoi(value) : 1;
+
+	if (times >= 1)
+		return times;
+	fprintf(stderr, "ALT_PERIOD_SLOW=%s is not a number above 0\n", value);
+	exit(1);
+}
+
 /* The limits of an interval, long or window. */
 static inline __u64 interval_min(const struct perf_event_attr *attr, bool window)
 {

@@ -15,7 +15,7 @@
 
 #define ROUNDS		200	/* that most tests look at */
 #define MAX_SAMPLES	4096
-#define SECONDS		60	/* the most that one measurement may take */
+#define SECONDS		(25 * machine_slowness())	/* at most, for a measurement */
 
 struct event {
 	struct perf_event_attr attr;	/* of an ordinary event until use_windows() */

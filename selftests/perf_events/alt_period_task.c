@@ -240,7 +240,7 @@ static void check_inherited_turns(struct __test_metadata *_metadata, struct even
 	event_close(event);
 
 	ksft_print_msg("%zu and %zu samples, %ld turns\n", nr[0], nr[1], nr_turns);
-	ASSERT_LT(EACH / 5, nr_turns);
+	ASSERT_LE(EACH / 4, nr_turns);
 	for (int t = 0; t < TASKS; t++) {
 		ASSERT_EQ(EACH, nr[t]);
 		memcpy(event->samples, seen[t], EACH * sizeof(*seen[t]));
@@ -367,9 +367,8 @@ static void check_windows(struct __test_metadata *_metadata, struct event *event
 TEST_F(clock, throttled_by_itself)
 {
 	struct event *event = &self->event;
-	struct sample_limits limits;
-	/* Debug options of the kernel make timers that late. */
-	const __u64 late = 250000;
+	int rate = read_number(PERF_MAX_RATE);
+	const __u64 late = 30000 * machine_slowness();
 	size_t whole, split, throttled[2] = {};
 	time_t end = time(NULL) + SECONDS;
 
@@ -378,8 +377,8 @@ TEST_F(clock, throttled_by_itself)
 	event->attr.sample_period = 800000;
 	event->attr.alt_sample_period = 200000;
 	event->attr.alt_sample_count = 2;
-	if (!limit_sample_rate(&limits, 1000))
-		SKIP(return, "cannot limit the rate of samples: %s", strerror(errno));
+	if (!write_number(PERF_MAX_RATE, 1000))
+		SKIP(return, "cannot write %s: %s", PERF_MAX_RATE, strerror(errno));
 	if (!event_open(event, NULL)) {
 		ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 		while (event->ring.nr_unthrottled < 50 && event->nr_samples < MAX_SAMPLES &&
@@ -390,7 +389,7 @@ TEST_F(clock, throttled_by_itself)
 		ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 		collect(event);
 	}
-	restore_sample_limits(&limits);
+	ASSERT_TRUE(write_number(PERF_MAX_RATE, rate));
 
 	ASSERT_LE(50, event->ring.nr_unthrottled);
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
@@ -647,14 +646,13 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
 		/* Longer than the handler, which some CPUs count as well. */
-		.sample_period = 22000,
+		.sample_period = 2200 * machine_slowness(),
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
 		.disabled = 1,
 		.exclude_hv = 1,
 	};
 	time_t start = time(NULL);
 	unsigned int loops = 0, split = 0;
-	struct sample_limits limits;
 	struct sample sample;
 	struct ring ring;
 	int leader;
@@ -672,28 +670,25 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 	event->fd = perf_event_open(&event->attr, 0, -1, leader);
 	ASSERT_LE(0, event->fd);
 	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	if (!limit_sample_rate(&limits, 10000))
-		SKIP(return, "cannot limit the rate of samples: %s", strerror(errno));
-	EXPECT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	EXPECT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
 	for (; event->nr_samples < MAX_SAMPLES; loops++) {
 		/* A throttled CPU may need long for its work. */
-		time_t limit = loops < 2 * ROUNDS ? 20 : 10;
+		time_t limit = loops < 2 * ROUNDS ? 20 : 2 * machine_slowness();
 
 		if ((event->nr_samples >= 2 * ROUNDS && ring.nr_throttled >= 10) ||
 		    time(NULL) > start + limit)
 			break;
-		/* System calls, to be interrupted in the kernel: enough to be throttled. */
-		for (int i = 0; i < 1000; i++)
-			sched_yield();
+		/* System calls, to be interrupted in the kernel. */
 		for (int i = 0; i < 100; i++)
+			sched_yield();
+		for (int i = 0; i < 10; i++)
 			event->work();
 		while (ring_read(&ring, &sample, 1, attr.sample_type))
 			;
 		collect(event);
 	}
-	EXPECT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
-	restore_sample_limits(&limits);
+	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
 	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
 	for (size_t i = 0; i < event->nr_samples; i++)

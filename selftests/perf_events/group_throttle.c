@@ -22,7 +22,6 @@
 #include "helpers.h"
 #include "kselftest_harness.h"
 
-#define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define RING_PAGES	64	/* power of two */
 #define SLOTS		5
 #define SLOT_NS		40000000ULL	/* several ticks of any kernel */
@@ -168,7 +167,7 @@ static bool open_group(struct __test_metadata *_metadata, struct event *events,
 		};
 
 		if (attr.freq)
-			attr.sample_freq = read_number(MAX_RATE);
+			attr.sample_freq = read_number(PERF_MAX_RATE);
 		events[i].fd = perf_event_open(&attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1,
 					       i ? events[0].fd : -1);
 		if (events[i].fd < 0)

@@ -67,21 +67,6 @@ static inline void restore_sample_limits(const struct sample_limits *limits)
 	write_number(PERF_MAX_RATE, limits->rate);
 }
 
-/*
- * Limits the rate of samples, and keeps the kernel from lowering it. Returns false if that is
- * not allowed. To be undone by restore_sample_limits().
- */
-static inline bool limit_sample_rate(struct sample_limits *limits, int rate)
-{
-	save_sample_limits(limits);
-	/* The rate cannot be written while the kernel does not lower it. */
-	if (write_number(PERF_MAX_PERCENT, 25) && write_number(PERF_MAX_RATE, rate) &&
-	    write_number(PERF_MAX_PERCENT, 0))
-		return true;
-	restore_sample_limits(limits);
-	return false;
-}
-
 /* Reads a list of CPUs in sysfs, "0-3,5". Returns false if there is no such file. */
 static inline bool read_cpus(const char *path, cpu_set_t *set)
 {

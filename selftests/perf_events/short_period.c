@@ -160,9 +160,8 @@ TEST_F_TIMEOUT(short_period, goes_on, 300)
 TEST_F(short_period, remainder)
 {
 	struct perf_event_attr *attr = &self->attr;
-	/* More than slow CPUs take in a turn. */
-	struct sample samples[1024];
 	unsigned int windows = 0, split = 0;
+	struct sample sample;
 	bool other = true;
 	__u64 last = 0;
 
@@ -191,24 +190,21 @@ TEST_F(short_period, remainder)
 	ASSERT_EQ(0, ring_map(&self->ring, self->fd));
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
 	for (unsigned int i = 0; i < 3000; i++) {
-		size_t nr;
-
 		spin(i % 37);
 		sched_yield();
-		nr = ring_read(&self->ring, samples, ARRAY_SIZE(samples), attr->sample_type);
-		for (size_t n = 0; n < nr; n++) {
-			__u64 count = samples[n].count[0] - last;
+		while (ring_read(&self->ring, &sample, 1, attr->sample_type)) {
+			__u64 count = sample.count[0] - last;
 
-			last = samples[n].count[0];
-			if (!samples[n].window)
+			last = sample.count[0];
+			if (!sample.window)
 				continue;
 			windows++;
-			split += samples[n].split;
-			if (samples[n].split || count == samples[n].period)
+			split += sample.split;
+			if (sample.split || count == sample.period)
 				continue;
 			/* Says it once. */
 			if (other)
-				EXPECT_EQ(samples[n].period, count) TH_LOG("window %u", windows);
+				EXPECT_EQ(sample.period, count) TH_LOG("window %u", windows);
 			other = false;
 		}
 	}
