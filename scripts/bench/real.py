@@ -312,6 +312,9 @@ def print_table(machine, interrupts, suffix, results):
     # All modes are compared on the same programs.
     programs = [p for p in programs if all((p, m) in results for m in modes)]
     row(f'mean of {len(programs)}', [[results[p, m] for p in programs] for m in modes])
+    # Runs of several threads differ, also from the one that tells what is true.
+    programs = [p for p in programs if not p.endswith('-mt')]
+    row('one thread', [[results[p, m] for p in programs] for m in modes])
 
 
 def print_functions(program, truth, results):

@@ -138,6 +138,16 @@ static double *window_stats__begun(const struct window_stats *stats,
 	return stats->sums + window_group__nr_sums(group) - group->nr_counts - 1;
 }
 
+/* The part of the windows that begin in the entry which tells of it: the rest is too long. */
+static double window_stats__told(const struct window_stats *stats,
+				 const struct window_group *group)
+{
+	const double *begun = window_stats__begun(stats, group);
+
+	return begun[group->nr_counts] > 0 ?
+	       begun[group->sampler_index] / begun[group->nr_counts] : 1;
+}
+
 /* What these say of an event for a unit of the sampling event. */
 static double window_stats__begun_rate(const struct window_stats *stats,
 				       const struct window_group *group, unsigned int event)
@@ -498,8 +508,7 @@ void window_stats__add_kept(struct window_stats *begin, struct window_stats *end
 	unsigned int nr = window_group__nr_values(group);
 	double time = kept_window__time(kept, group), scale = kept->scale;
 	double half = time * (1 - kept_window__waiting(kept, group)) / 2;
-	const double *begun = window_stats__begun(begin, group);
-	double first[nr], second[nr];
+	double told = window_stats__told(begin, group), first[nr], second[nr];
 	bool both;
 
 	if (time <= 0)
@@ -520,8 +529,8 @@ void window_stats__add_kept(struct window_stats *begin, struct window_stats *end
 		double of_begin = (time - half) * window_stats__begun_rate(begin, group, i);
 
 		/* What happens in stalls too is counted in all of the window. */
-		if (i != group->sampler_index && (int)i != group->insns && begun[group->nr_counts])
-			count *= begun[group->sampler_index] / begun[group->nr_counts];
+		if (i != group->sampler_index && (int)i != group->insns)
+			count *= told;
 		if (i == group->sampler_index) {
 			/* It is no estimate how long the window is in each. */
 			of_end = both ? half : 0;
@@ -784,15 +793,9 @@ static double window_stats__bias(const struct window_stats *stats,
 				 const struct window_group *group)
 {
 	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
-	double overlong = 0;
+	double overlong = stats->sums ?
+			  clamp(1 - window_stats__told(stats, group), 0.0, 1.0) : 0;
 
-	if (stats->sums) {
-		const double *begun = window_stats__begun(stats, group);
-
-		if (begun[group->nr_counts] > 0)
-			overlong = 1 - begun[group->sampler_index] / begun[group->nr_counts];
-	}
-	overlong = clamp(overlong, 0.0, 1.0);
 	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
