@@ -15,7 +15,8 @@ use_arch()			# ARCH
 	[ -f "$arch_conf" ] ||
 		die "no architecture '$1':$(cd "$TOP/machines/arch" && printf ' %s' *.conf | sed 's/\.conf//g')"
 	kernel_arch=$1 perf_arch=$1
-	suite=bookworm
+	# The other one is for when that cannot be fetched.
+	suite=bookworm other_suite=''
 	# What perf is linked with, and a Python for perf test: the interpreter, and
 	# the libraries that it loads.
 	sysroot=(busybox-static bash-static

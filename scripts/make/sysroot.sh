@@ -21,10 +21,16 @@ directory()
 
 fetch()			# ARCH
 {
-	local tmp=$CACHE/sysroot/$1.tmp deb
+	local tmp=$CACHE/sysroot/$1.tmp from=$suite deb
 
 	rm -rf "$tmp"
-	fetch_pinned "$pin" "$suite" "$debian_arch" "$tmp/debs" "${sysroot[@]}"
+	# The index of a suite can be out of step with its checksums for days.
+	if [ -n "$other_suite" ] &&
+			! "$TOP/scripts/apt-private.sh" "$1" "$suite" "$debian_arch" apt-get -qq update; then
+		warn "no packages of $suite for $1 at the moment: taking those of $other_suite"
+		from=$other_suite
+	fi
+	fetch_pinned "$pin" "$from" "$debian_arch" "$tmp/debs" "${sysroot[@]}"
 	for deb in "$tmp"/debs/*.deb; do
 		dpkg -x "$deb" "$tmp"
 	done
