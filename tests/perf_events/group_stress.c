@@ -4,7 +4,8 @@
  *
  * Throttles groups of events on one CPU while their buffers, periods and states change on
  * another one. What a kernel says is for debugging options to tell; here the leader of each
- * group has to count in the end. Without alternating periods on a kernel that has none.
+ * group has to count and to be sampled in the end: its counter may run when nothing looks at
+ * it any more. Without alternating periods on a kernel that has none.
  */
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -156,7 +157,7 @@ static void disturb(struct member *members, int nr, pid_t tid, bool freq)
 		unmap_buffer(member);
 		break;
 	case 2:
-		ioctl(member->fd, PERF_EVENT_IOC_SET_OUTPUT, below(2) ? members[below(nr)].fd : -1);
+		ioctl(member->fd, PERF_EVENT_IOC_SET_OUTPUT, below(2) ? members[below(nr)].fd : -1L);
 		break;
 	case 3:
 		period = 2000 + below(3) * 3000;
@@ -203,13 +204,28 @@ static __u64 count_of(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : 0;
 }
 
-/*
- * Returns whether the leader counts when nothing disturbs it and the others do not interrupt.
- * It counts what the tasks do, which takes a while where all time is spent in interrupts.
- */
-static bool leader_counts(struct member *members, int nr)
+static bool has_sample(struct ring *ring)
 {
+	struct perf_event_header header;
+	__u64 at;
+
+	while (ring_next(ring, &header, &at)) {
+		if (header.type == PERF_RECORD_SAMPLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns what the leader does not do any more when nothing disturbs it and the others do not
+ * interrupt, or NULL. It counts what the tasks do, which takes a while where all time is spent
+ * in interrupts.
+ */
+static const char *leader_fails(struct member *members, int nr)
+{
+	bool counts = false, samples = false;
 	unsigned long steps[2];
+	struct ring ring;
 	__u64 count;
 
 	for (int i = 1; i < nr; i++)
@@ -219,25 +235,33 @@ static bool leader_counts(struct member *members, int nr)
 	usleep(20000);
 	ioctl(members[0].fd, PERF_EVENT_IOC_ENABLE, 0);
 	usleep(20000);
+	/* A new buffer, which has no old samples and is not full. */
+	unmap_buffer(&members[0]);
+	ioctl(members[0].fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
+	if (ring_map_pages(&ring, members[0].fd, BUFFER_PAGES - 1, PROT_READ | PROT_WRITE))
+		ksft_exit_fail_msg("cannot map the buffer of a leader: %s\n", strerror(errno));
 	count = count_of(members[0].fd);
 	for (int i = 0; i < 2; i++)
 		steps[i] = __atomic_load_n(&workers[i].steps, __ATOMIC_RELAXED);
 	do {
 		usleep(20000);
-		if (count_of(members[0].fd) != count)
-			return true;
-	} while (__atomic_load_n(&workers[0].steps, __ATOMIC_RELAXED) < steps[0] + 1000 ||
-		 __atomic_load_n(&workers[1].steps, __ATOMIC_RELAXED) < steps[1] + 1000);
-	return false;
+		counts |= count_of(members[0].fd) != count;
+		samples |= has_sample(&ring);
+	} while (!(counts && samples) &&
+		 (__atomic_load_n(&workers[0].steps, __ATOMIC_RELAXED) < steps[0] + 1000 ||
+		  __atomic_load_n(&workers[1].steps, __ATOMIC_RELAXED) < steps[1] + 1000));
+	ring_unmap(&ring);
+	return !counts ? "counts no more" : !samples ? "has no more samples" : NULL;
 }
 
-/* Opens a group, disturbs it, and returns whether its leader counts then. */
-static bool stress_group(unsigned long *operations)
+/* Opens a group, disturbs it, and returns what its leader does not do then, or NULL. */
+static const char *stress_group(unsigned long *operations)
 {
 	struct member members[MEMBERS] = {};
 	pid_t tid = below(2) ? -1 : workers[0].tid;
 	int wanted = 1 + below(MEMBERS), nr;
-	bool freq = !below(3), counts;
+	bool freq = !below(3);
+	const char *failure;
 
 	for (nr = 0; nr < wanted; nr++) {
 		members[nr].fd = open_member(nr ? members[0].fd : -1, tid, freq);
@@ -261,12 +285,12 @@ static bool stress_group(unsigned long *operations)
 	for (int i = below(200); i > 0; i--, ++*operations)
 		disturb(members, nr, tid, freq);
 
-	counts = leader_counts(members, nr);
+	failure = leader_fails(members, nr);
 	for (int i = nr - 1; i >= 0; i--) {
 		unmap_buffer(&members[i]);
 		close(members[i].fd);
 	}
-	return counts;
+	return failure;
 }
 
 int main(int argc, char **argv)
@@ -303,15 +327,16 @@ int main(int argc, char **argv)
 	}
 	for (; time(NULL) < end; rounds++) {
 		unsigned int begin = seed;
+		const char *failure = stress_group(&operations);
 
-		if (!stress_group(&operations)) {
-			ksft_print_msg("the leader of round %lu (seed %u) counts no more\n",
-				       rounds, begin);
+		if (failure) {
+			ksft_print_msg("the leader of round %lu (seed %u) %s\n",
+				       rounds, begin, failure);
 			frozen++;
 		}
 	}
 	restore_sample_limits(&limits);
-	ksft_print_msg("%lu rounds, %lu operations, %lu leaders that count no more\n",
+	ksft_print_msg("%lu rounds, %lu operations, %lu frozen leaders\n",
 		       rounds, operations, frozen);
 	ksft_test_result(!frozen, "group_stress\n");
 	ksft_finished();
