@@ -54,6 +54,8 @@ for commit in "${commits[@]}"; do
 		continue
 	fi
 	number=$((number + 1)) last=$commit
+	[ -n "$(git log -1 --format=%ae "$commit")" ] ||
+		die "the author of '$subject' has no mail address"
 	[ $((number % 100)) -le "$TOPIC_LIMIT" ] ||
 		die "$cover has more than $TOPIC_LIMIT patches: split the topic"
 	# Lengths that git would choose by the size of the repository are fixed.

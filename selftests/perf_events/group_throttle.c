@@ -32,6 +32,8 @@ struct event {
 	struct perf_event_mmap_page *page;
 	uint64_t samples, throttled, unthrottled;
 	uint64_t throttled_at, throttled_ns;	/* of those that are over */
+	uint64_t unthrottled_at;	/* if no sample followed yet */
+	uint64_t least, early;		/* of samples that are a time: how many came before */
 };
 
 static size_t ring_size(void)
@@ -55,6 +57,9 @@ static void drain(struct event *event)
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
 			event->samples++;
+			if (event->unthrottled_at && *time - event->unthrottled_at < event->least)
+				event->early++;
+			event->unthrottled_at = 0;
 			break;
 		case PERF_RECORD_THROTTLE:
 			event->throttled++;
@@ -62,6 +67,7 @@ static void drain(struct event *event)
 			break;
 		case PERF_RECORD_UNTHROTTLE:
 			event->unthrottled++;
+			event->unthrottled_at = *time;
 			event->throttled_ns += *time - event->throttled_at;
 			break;
 		}
@@ -687,6 +693,46 @@ TEST_F(clock, counts_time_once)
 	/* Some of the throttled time may have been that of another task. */
 	slack += end - begin - total.enabled;
 	EXPECT_GT(running + slack, total.value);
+}
+
+/* A clock that was throttled at the end of a period begins a whole one when it goes on. */
+TEST(clock_period)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000,
+		.sample_type = PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	struct event event = { .least = attr.sample_period / 2 };
+	struct sample_limits limits;
+	bool limited;
+	uint64_t end;
+
+	event.fd = perf_event_open(&attr, 0, -1, -1);
+	ASSERT_LE(0, event.fd);
+	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
+	ASSERT_NE(MAP_FAILED, event.page);
+
+	/* One sample of each tick throttles. */
+	save_sample_limits(&limits);
+	limited = write_number(PERF_MAX_RATE, 100) && write_number(PERF_MAX_PERCENT, 0);
+	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event))
+		spin(10000);
+	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	restore_sample_limits(&limits);
+
+	if (!limited)
+		SKIP(return, "cannot limit the rate of samples");
+	ksft_print_msg("unthrottled %llu times, %llu early samples\n",
+		       (unsigned long long)event.unthrottled, (unsigned long long)event.early);
+	EXPECT_LT(0, event.unthrottled);
+	EXPECT_LE(event.early, event.unthrottled / 4);
 }
 
 TEST_HARNESS_MAIN

@@ -86,11 +86,15 @@ events*)
 	timed perf record -o "$recording" "${events[@]}"
 	report=(perf report --sort sym) ;;
 new*)
-	# Two interrupts for so many cycles, one for so many instructions. Of the misses, and of
-	# the references to the cache that the default has as well, about one for so many cycles.
-	cycles=$(awk -v nr="$nr" -v misses="$((${#metrics[@]} ? 0 : 3))" '
+	# Two interrupts for so many cycles, but one with branch stacks in place of windows, and
+	# one for so many instructions. Of the misses, and of the references to the cache that
+	# the default has as well, about one for so many cycles.
+	rounds=2
+	perf fnstat record -o "$recording" "${metrics[@]}" true > /dev/null 2>&1
+	! perf evlist -v -i "$recording" | grep -q BRANCH_STACK || rounds=1
+	cycles=$(awk -v nr="$nr" -v samples="$((${#metrics[@]} ? rounds : rounds + 3))" '
 		{ count[$2] = $3 }
-		END { printf "%d", ((2 + misses) * count["cycles"] + count["insns"]) / nr }' "$counts.sums")
+		END { printf "%d", (samples * count["cycles"] + count["insns"]) / nr }' "$counts.sums")
 	timed perf fnstat record -o "$recording" -c "$cycles" "${metrics[@]}"
 	sed 's/^/# said /' /tmp/said
 	report=(perf fnstat report "${metrics[@]}") ;;

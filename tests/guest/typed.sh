@@ -12,6 +12,8 @@
 # "stop" is typed, and interrupted after a second.
 other='*armv8_*'
 [ -e /sys/bus/event_source/devices/cpu_core ] || other='*cpu_[ac]*'
+branches=stop
+[ -e /sys/bus/event_source/devices/cpu/caps/branches ] || branches=line
 table="
 perf-fnstat.txt|block|interrupts   windows *|what make bench prints
 README.md|block|throttling *|what make headline prints
@@ -22,6 +24,7 @@ README.md|line|cd build/linux *|needs a kernel tree
 README.md|line|sudo apt *|installs packages: make verify WHAT=deb does
 alternating-periods.rst|line|perf record -e '{cycles/PERIOD/*|a period of the table
 alternating-periods.rst|line|perf report --stats|for each of these
+perf-report.txt|$branches|perf record -e '*branch_type=*|records until it is interrupted, or has no branches
 perf-report.txt|stop|perf record -e '*:uS'|records until it is interrupted
 report-json.txt|line|*> reports/*|needs another directory: report_json.sh makes one
 hybrid.txt|block|PERF_TYPE_HARDWARE*|the layout of the config

@@ -129,6 +129,7 @@ struct fnstat_record {
 	double		hz;
 	bool		kernel;
 	bool		own_window;
+	bool		branches;
 };
 
 /* Choose the lengths of windows that the user has not. */
@@ -140,10 +141,12 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	/* The kernel's part of the interrupt cannot be told from the rest of the window. */
 	if (rec->window == DEFAULT && rec->kernel)
 		rec->window = 0;
-	if (window_cost__measure(&cost, &rec->hz)) {
+	rec->hz = 1e9;
+	if (window_cost__measure(&cost, &rec->hz, &rec->branches))
 		cost = 0;
-		rec->hz = 1e9;
-	}
+	/* What the user asks for is not replaced. */
+	if (rec->window != DEFAULT)
+		rec->branches = false;
 	if (rec->window == DEFAULT) {
 		rec->window = max(cost, 0.0) + 0.5 + WINDOW_LENGTH;
 		/* A PMU can have a minimum. */
@@ -155,7 +158,8 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 		}
 		if (can_count_cycles(terms, rec->kernel) && !can_count_cycles("", rec->kernel)) {
 			rec->window = 0;
-			pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from samples alone, and less precise.\n");
+			if (!rec->branches)
+				pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from samples alone, and less precise.\n");
 		} else if (rec->window_jitter == DEFAULT) {
 			rec->window_jitter = WINDOW_JITTER;
 		}
@@ -215,34 +219,37 @@ static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *eve
 			   max_t(u64, rec->period, 100000), rec->kernel ? "" : "u");
 }
 
-/* Append the event with windows. */
+/* Append the event with windows, or with branch stacks. */
 static int fnstat__add_sampler(const struct fnstat_record *rec, const char *pmu, u64 window,
-			       struct strbuf *event)
+			       bool branches, struct strbuf *event)
 {
 	return strbuf_addf(event, pmu ? "%s/cycles," : "%scycles/", pmu ?: "") ?:
-	       fnstat__add_terms(rec, window, event) ?: strbuf_addch(event, '/');
+	       fnstat__add_terms(rec, window, event) ?:
+	       strbuf_addstr(event, branches ? ",branch_type=any/" : "/");
 }
 
 /* Append the groups of a core PMU, or of all of them. */
 static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 			      const char *metrics, struct strbuf *events)
 {
-	struct strbuf cycles = STRBUF_INIT, slots = STRBUF_INIT;
+	struct strbuf cycles = STRBUF_INIT, slots = STRBUF_INIT, branches = STRBUF_INIT;
 	struct strbuf terms = STRBUF_INIT, insns = STRBUF_INIT;
 	struct window_record group = {
 		.pmu		= pmu,
 		.modifiers	= rec->kernel ? ":S" : ":uS",
 	};
 	u64 window = rec->window;
-	int ret = fnstat__add_sampler(rec, pmu, window, &cycles);
+	int ret = fnstat__add_sampler(rec, pmu, window, /*branches=*/false, &cycles) ?:
+		  fnstat__add_sampler(rec, pmu, /*window=*/0, /*branches=*/true, &branches);
 
 	if (window && !rec->own_window)
 		window = max_t(u64, window, window - WINDOW_LENGTH + SLOTS_WINDOW);
-	ret = ret ?: fnstat__add_sampler(rec, pmu, window, &slots) ?:
+	ret = ret ?: fnstat__add_sampler(rec, pmu, window, /*branches=*/false, &slots) ?:
 	      fnstat__add_sampling_terms(rec, /*insns=*/true, &insns) ?:
 	      fnstat__add_sampling_terms(rec, /*insns=*/false, &terms);
 	group.sampler = cycles.buf;
 	group.slots_sampler = slots.buf;
+	group.branches_sampler = rec->branches ? branches.buf : NULL;
 	group.insn_terms = insns.buf;
 	group.terms = terms.buf;
 	if (!ret && rec->counters)
@@ -251,6 +258,7 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 		ret = ret ?: window_record__add_metrics(&group, metrics, events);
 	strbuf_release(&cycles);
 	strbuf_release(&slots);
+	strbuf_release(&branches);
 	strbuf_release(&terms);
 	strbuf_release(&insns);
 	return ret;

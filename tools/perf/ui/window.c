@@ -53,14 +53,79 @@ static struct hpp_window *hpp_window(struct perf_hpp_fmt *fmt)
 	return container_of(fmt, struct hpp_window, hpp);
 }
 
-static const struct window_metric *hpp_window__metric(const struct hpp_window *hw,
-						      const struct hists *hists)
+/* Find the first of all groups with windows of the same event: others add columns to it. */
+static struct hists *hists__window_table(struct hists *hists)
 {
-	const struct window_group *group = hists->window_group;
+	struct evsel *evsel = hists_to_evsel(hists), *pos;
+
+	evlist__for_each_entry(evsel->evlist, pos) {
+		struct hists *table = evsel__hists(pos);
+
+		if (table->window_group && table->stats.nr_samples &&
+		    evsel__counts_same(pos, evsel))
+			return table;
+	}
+	return hists;
+}
+
+/* Find the group that tells what is in a column of a table. */
+static struct hists *hists__column_hists(struct hists *hists, int column)
+{
+	struct evsel *evsel = hists_to_evsel(hists), *pos;
+
+	if (column < 0 || hists__has_window_metric(hists, column) ||
+	    hists__window_table(hists) != hists)
+		return hists;
+	evlist__for_each_entry(evsel->evlist, pos) {
+		if (hists__has_window_metric(evsel__hists(pos), column) &&
+		    evsel__counts_same(pos, evsel))
+			return evsel__hists(pos);
+	}
+	return hists;
+}
+
+/**
+ * evsel__is_in_window_table - Tell if the table of another event has columns of an event.
+ * @evsel: The event.
+ *
+ * Groups with windows of the same event have one table, but those whose metrics are all of
+ * groups before them have their own.
+ *
+ * Return: True if it has, false if the event has a table of its own.
+ */
+bool evsel__is_in_window_table(struct evsel *evsel)
+{
+	struct hists *hists = evsel__hists(evsel), *table = hists__window_table(hists);
+	bool repeats = false;
+
+	if (!hists->window_group)
+		return evsel__samples_for_windows(evsel);
+	for (unsigned int i = 0; i < hists->window_group->nr_metrics; i++) {
+		if (!hists__has_window_metric(hists, i))
+			continue;
+		if (table != hists && hists__column_hists(table, i) == hists)
+			return true;
+		repeats = true;
+	}
+	return table != hists && !repeats;
+}
+
+static const struct window_metric *hpp_window__metric(const struct hpp_window *hw,
+						      struct hists *hists)
+{
+	const struct window_group *group = hists__column_hists(hists, hw->column)->window_group;
 
 	if (!group || hw->column < 0 || (unsigned int)hw->column >= group->nr_metrics)
 		return NULL;
 	return &group->metrics[hw->column];
+}
+
+/* Find the entry that tells what is in a column of another one, or return NULL. */
+static struct hist_entry *hpp_window__he(const struct hpp_window *hw, struct hist_entry *he)
+{
+	struct hists *hists = hists__column_hists(he->hists, hw->column);
+
+	return hists == he->hists ? he : hists__find_same(hists, he);
 }
 
 /* With children, the entry's own are in the first columns. */
@@ -119,7 +184,7 @@ static const char * const estimate_marks[] = {
 	[WINDOW_ESTIMATE_POOR]		= "?",
 };
 
-static const char *hpp_window__header(const struct hpp_window *hw, const struct hists *hists)
+static const char *hpp_window__header(const struct hpp_window *hw, struct hists *hists)
 {
 	const struct window_metric *metric = hpp_window__metric(hw, hists);
 
@@ -145,17 +210,6 @@ static int hpp_window__width(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp __ma
 		      interval ? INTERVAL_WIDTH : METRIC_WIDTH);
 
 	return fmt->user_len ?: len;
-}
-
-static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
-				  struct hists *hists, int line, int *span __maybe_unused)
-{
-	const char *header = "";
-	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, hists);
-
-	if (line == hists->hpp_list->nr_header_lines - 1)
-		header = hpp_window__header(hpp_window(fmt), hists);
-	return scnprintf(hpp->buf, hpp->size, "%*s", width, header);
 }
 
 /* A sum of rounding errors has any sign. */
@@ -205,11 +259,14 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he, bool ci,
 			     char *buf, size_t size)
 {
-	const struct window_stats *stats = hist_entry__shown_windows(he);
-	const struct window_group *group = he->hists->window_group;
 	enum window_quality quality = WINDOW_ESTIMATE_NONE;
+	const struct window_stats *stats;
+	const struct window_group *group;
 	struct window_estimate estimate;
 
+	he = hpp_window__he(hw, he);
+	stats = he ? hist_entry__shown_windows(he) : NULL;
+	group = he ? he->hists->window_group : NULL;
 	if (!group || !stats)
 		return scnprintf(buf, size, "-");
 
@@ -235,7 +292,7 @@ static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he,
 static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hists, bool ci,
 				   char *buf, size_t size)
 {
-	const struct window_group *group = hists->window_group;
+	const struct window_group *group = hists__column_hists(hists, hw->column)->window_group;
 	struct window_estimate estimate = { .value = 100, .low = 100, .high = 100 };
 
 	switch (hw->column) {
@@ -260,6 +317,23 @@ static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hi
 	return snprint_estimate(buf, size, &estimate, WINDOW_ESTIMATE_GOOD, ci);
 }
 
+static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
+				  struct hists *hists, int line, int *span __maybe_unused)
+{
+	const char *header = "";
+	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, hists);
+	char total[128];
+
+	if (line == hists->hpp_list->nr_header_lines - 1) {
+		header = hpp_window__header(hpp_window(fmt), hists);
+	} else {
+		hpp_window__print_total(hpp_window(fmt), hists, symbol_conf.show_window_ci, total,
+					sizeof(total));
+		header = total;
+	}
+	return scnprintf(hpp->buf, hpp->size, "%*s", width, header);
+}
+
 static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 			     struct hist_entry *he)
 {
@@ -276,12 +350,13 @@ static int hpp_window__color(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 {
 	int width = hpp_window__width(fmt, hpp, he->hists);
 	const struct hpp_window *hw = hpp_window(fmt);
+	struct hist_entry *same = hpp_window__he(hw, he);
 	struct window_estimate estimate;
 	const char *color = "";
 	char buf[128];
 
-	if (hw->column >= 0 &&
-	    hist_entry__estimate(he, hw->column, &estimate) == WINDOW_ESTIMATE_GOOD)
+	if (hw->column >= 0 && same &&
+	    hist_entry__estimate(same, hw->column, &estimate) == WINDOW_ESTIMATE_GOOD)
 		color = metric_threshold_classify__color(estimate.threshold);
 	hpp_window__print(hw, he, symbol_conf.show_window_ci, buf, sizeof(buf));
 	return color_snprintf(hpp->buf, hpp->size, color, "%*s", width, buf);
@@ -289,11 +364,12 @@ static int hpp_window__color(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 
 static double hist_entry__window_value(struct hist_entry *he, const struct hpp_window *hw)
 {
-	const struct window_stats *stats = hist_entry__shown_windows(he);
-	const struct window_group *group = he->hists->window_group;
+	const struct window_stats *stats;
 	struct window_estimate estimate;
 
-	if (!stats || !group)
+	he = hpp_window__he(hw, he);
+	stats = he ? hist_entry__shown_windows(he) : NULL;
+	if (!stats || !he->hists->window_group)
 		return -INFINITY;
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
@@ -364,9 +440,11 @@ static struct hpp_window *hpp_window__new(int column, const char *name)
 	hw->hpp.header = hpp_window__fmt_header;
 	hw->hpp.width = hpp_window__width;
 	hw->hpp.entry = hpp_window__entry;
-	/* Other browsers do not print what it returns. */
+	/* Browsers do not print what it returns. They have the totals above the names. */
 	if (!use_browser)
 		hw->hpp.color = hpp_window__color;
+	else
+		perf_hpp_list.nr_header_lines = 2;
 	hw->hpp.cmp = hpp_window__nop_cmp;
 	hw->hpp.collapse = hpp_window__nop_cmp;
 	hw->hpp.sort = hpp_window__sort;
@@ -762,6 +840,8 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 	};
 	size_t ret = 0;
 
+	if (group->branches)
+		return fprintf(fp, "Branch stacks: %" PRIu64, stats->nr_used);
 	ret += fprintf(fp, "Windows: %" PRIu64, stats->nr_windows);
 	if (group->length)
 		ret += fprintf(fp, " of %.0f", group->length);
@@ -781,7 +861,7 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 }
 
 /**
- * hists__fprintf_windows - Print what became of all windows.
+ * hists__fprintf_windows - Print what became of all windows, in a line for each group.
  * @hists: Of the event that samples.
  * @fp: Where to print.
  *
@@ -789,12 +869,21 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
  */
 size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 {
-	const struct window_group *group = hists->window_group;
+	struct evsel *evsel = hists_to_evsel(hists), *pos;
+	size_t ret = 0;
 
-	if (!group)
+	if (!hists->window_group)
 		return 0;
-	return fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
-	       fprintf(fp, "\n#\n");
+	evlist__for_each_entry(evsel->evlist, pos) {
+		const struct window_group *group = evsel__hists(pos)->window_group;
+
+		if (pos != evsel && (!group || !evsel__is_in_window_table(pos) ||
+				     hists__window_table(evsel__hists(pos)) != hists))
+			continue;
+		ret += fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
+		       fprintf(fp, "\n");
+	}
+	return ret + fprintf(fp, "#\n");
 }
 
 /**
@@ -820,11 +909,12 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 	ret += fprintf(fp, "\n\n%-24s %30s %10s\n", "", "entry, interval of 95 %", "total");
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		const struct hpp_window hw = { .column = i };
+		const struct window_metric *metric = hpp_window__metric(&hw, he->hists);
 
-		if (!group->metrics[i].available)
+		if (!metric->available)
 			continue;
 		hpp_window__print(&hw, he, /*ci=*/true, value, sizeof(value));
-		ret += fprintf(fp, "%-24s %30s", group->metrics[i].header, value);
+		ret += fprintf(fp, "%-24s %30s", metric->header, value);
 		hpp_window__print_total(&hw, he->hists, /*ci=*/false, value, sizeof(value));
 		ret += fprintf(fp, " %10s\n", value);
 	}

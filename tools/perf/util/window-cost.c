@@ -14,9 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include <linux/stringify.h>
 #include <internal/xyarray.h>
 #include <perf/mmap.h>
 
+#include "branch.h"
 #include "debug.h"
 #include "evlist.h"
 #include "evsel.h"
@@ -45,6 +47,8 @@ struct costs {
 	struct sums	longs;
 	struct sums	windows;
 	bool		has_sample;
+	/* Its branch stacks have cycles. */
+	bool		branches;
 };
 
 static void sums__add(struct sums *sums, const u64 *counts)
@@ -69,9 +73,12 @@ static int add_sample(struct costs *costs, struct window_tracker *tracker,
 		      struct perf_sample *sample, struct thread *thread)
 {
 	struct costs *cost = &costs[sample->evsel->core.idx];
+	struct branch_entry *branches = perf_sample__branch_entries(sample);
 	struct window window;
 	int ret;
 
+	for (u64 i = 0; branches && i < sample->branch_stack->nr; i++)
+		cost->branches |= branches[i].flags.cycles != 0;
 	ret = window_tracker__add(tracker, sample, thread, &window);
 	if (ret || !window.counts)
 		return ret;
@@ -130,28 +137,50 @@ static bool costs__get(const struct costs *costs, double *cost)
 	return true;
 }
 
+/* Open what the kernel and the CPU have of windows and branch stacks. */
+static int open_events(struct evlist **evlist)
+{
+	static const char * const terms[] = {
+		",alt-period=" __stringify(WINDOW) ",branch_type=any",
+		",alt-period=" __stringify(WINDOW),
+		",branch_type=any",
+	};
+	char events[128];
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
+		if (i)
+			evlist__put(*evlist);
+		scnprintf(events, sizeof(events), "{cycles/period=%d%s/,instructions}:uS", PERIOD,
+			  terms[i]);
+		ret = window_record__open(events, evlist);
+		if (!ret)
+			break;
+	}
+	return ret;
+}
+
 /**
  * window_cost__measure - Measure what the interrupts add to a window.
  * @cost: In cycles, with several core PMUs the most of those that this ran on. It can be
  *	somewhat less than zero.
- * @hz: Set to the number of cycles in a second.
+ * @hz: Set to the number of cycles in a second, if that can be told.
+ * @branches: Set if branch stacks of cycles have cycles.
  *
  * Return: 0, -ENODATA if it cannot be told, or an error of what was needed, as
  * perf_event_open(2) says.
  */
-int window_cost__measure(double *cost, double *hz)
+int window_cost__measure(double *cost, double *hz, bool *branches)
 {
 	struct costs *costs = NULL;
 	struct evlist *evlist;
 	struct timespec begin, end;
 	double cycles = 0, seconds;
-	char events[128];
-	bool found = false;
+	bool found = false, sampled = false;
 	int ret;
 
-	scnprintf(events, sizeof(events), "{cycles/period=%d,alt-period=%d/,instructions}:uS",
-		  PERIOD, WINDOW);
-	ret = window_record__open(events, &evlist);
+	*branches = false;
+	ret = open_events(&evlist);
 	if (ret)
 		goto out;
 	costs = calloc(evlist__nr_entries(evlist), sizeof(*costs));
@@ -170,6 +199,10 @@ int window_cost__measure(double *cost, double *hz)
 		double value;
 
 		cycles += costs[i].longs.cycles + costs[i].windows.cycles;
+		if (costs[i].has_sample) {
+			*branches = costs[i].branches && (*branches || !sampled);
+			sampled = true;
+		}
 		if (costs__get(&costs[i], &value)) {
 			*cost = found ? max(*cost, value) : value;
 			found = true;
@@ -178,9 +211,10 @@ int window_cost__measure(double *cost, double *hz)
 	if (!ret && !found)
 		ret = -ENODATA;
 	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
-	*hz = cycles / seconds;
-	pr_debug("interrupts add %.1f cycles to a window, there are %.0f in a second\n",
-		 found ? *cost : 0, *hz);
+	if (cycles)
+		*hz = cycles / seconds;
+	pr_debug("interrupts add %.1f cycles to a window, there are %.0f in a second, branch stacks have %s\n",
+		 found ? *cost : 0, *hz, *branches ? "cycles" : "none");
 out:
 	free(costs);
 	evlist__put(evlist);

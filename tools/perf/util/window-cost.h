@@ -2,6 +2,8 @@
 #ifndef __PERF_WINDOW_COST_H
 #define __PERF_WINDOW_COST_H
 
-int window_cost__measure(double *cost, double *hz);
+#include <stdbool.h>
+
+int window_cost__measure(double *cost, double *hz, bool *branches);
 
 #endif /* __PERF_WINDOW_COST_H */

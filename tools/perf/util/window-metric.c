@@ -131,7 +131,14 @@ static int window_group__find_event(const struct window_group *group, const char
 	return ret >= 0 ? ret : __window_group__find_event(group, event, /*with_terms=*/true);
 }
 
-static bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
+/**
+ * evsel__counts_same - Tell if two events count the same.
+ * @a: One.
+ * @b: The other.
+ *
+ * Return: True if they do, whether and how they sample.
+ */
+bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
 {
 	const struct perf_event_attr *x = &a->core.attr, *y = &b->core.attr;
 
@@ -216,6 +223,8 @@ struct window_group *window_group__new(struct evsel *sampler)
 		return NULL;
 	}
 	group->insns = window_group__find_event(group, "instructions");
+	group->branches = group->insns >= 0 && !attr->alt_sample_period &&
+			  (attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
 	/* Without slots, on E-cores, they are counters. */
 	group->slots = window_group__find_event(group, "slots");
 	for_each_group_evsel(evsel, leader) {

@@ -118,8 +118,9 @@ static int add_name(const struct window_record *rec, const char *event, const ch
 	return terms ? strbuf_addf(events, "%s/%s/", event, terms) : strbuf_addstr(events, event);
 }
 
-/* Append an event to a group, one that samples if it can. */
-static int add_event(const struct window_record *rec, const char *event, struct strbuf *events)
+/* Append an event to a group, one that samples if it can: else it is only @counted. */
+static int add_event(const struct window_record *rec, const char *event, struct strbuf *events,
+		     bool *counted)
 {
 	bool insns = window_event__has_name(event, "instructions", /*with_terms=*/true);
 	const char *terms = insns ? rec->insn_terms : rec->terms;
@@ -136,6 +137,7 @@ static int add_event(const struct window_record *rec, const char *event, struct 
 		terms = NULL;
 	}
 	if (!terms) {
+		*counted = true;
 		strbuf_setlen(&name, 0);
 		ret = ret ?: add_name(rec, event, NULL, &name);
 	}
@@ -173,21 +175,24 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 	struct strbuf others = STRBUF_INIT;
 	char *list = strdup(counters), *pos = list, *event;
 	int ret = list ? 0 : -ENOMEM;
-	bool slots = false;
+	bool slots = false, counted = false;
+	const char *sampler;
 
 	while (!ret && (event = next_event(&pos))) {
 		slots |= needs_slots(rec, event);
 		if (!is_slots(event))
-			ret = add_event(rec, event, &others);
+			ret = add_event(rec, event, &others, &counted);
 	}
+	if (slots && rec->slots_sampler)
+		sampler = rec->slots_sampler;
+	else
+		sampler = rec->branches_sampler && !counted ? rec->branches_sampler : rec->sampler;
 	ret = ret ?: strbuf_addstr(events, events->len ? ",{" : "{");
 	if (slots && rec->pmu)
 		ret = ret ?: strbuf_addf(events, "%s/slots/,", rec->pmu);
 	else if (slots)
 		ret = ret ?: strbuf_addstr(events, "slots,");
-	ret = ret ?: strbuf_addf(events, "%s%s}%s",
-				 slots && rec->slots_sampler ? rec->slots_sampler : rec->sampler,
-				 others.buf, rec->modifiers);
+	ret = ret ?: strbuf_addf(events, "%s%s}%s", sampler, others.buf, rec->modifiers);
 	/* The parser would put all of TopDown into one group. */
 	if (slots)
 		ret = ret ?: strbuf_addstr(events, *rec->modifiers ? "X" : ":X");

@@ -10,6 +10,8 @@ struct strbuf;
  * @pmu: Of all events, or NULL if they are those of each core PMU.
  * @sampler: The event that samples, with its terms, or several, separated by commas.
  * @slots_sampler: The same for groups with TopDown metrics, or NULL.
+ * @branches_sampler: The same for groups whose events can all sample, with branch stacks in
+ *	place of windows, or NULL.
  * @insn_terms: Terms of "instructions", to sample them, or NULL.
  * @terms: Terms of other events, to sample those that can, or NULL.
  * @modifiers: Of each group.
@@ -18,6 +20,7 @@ struct window_record {
 	const char	*pmu;
 	const char	*sampler;
 	const char	*slots_sampler;
+	const char	*branches_sampler;
 	const char	*insn_terms;
 	const char	*terms;
 	const char	*modifiers;

@@ -82,6 +82,8 @@
 #define BIAS_DF			6
 /* That of windows which do not leave the entry, and are not too long, is so much of it. */
 #define UNLEFT_BIAS		0.05
+/* And that of branch stacks: where code is slow is only judged by what is near. */
+#define BRANCHES_BIAS		0.2
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
@@ -234,6 +236,35 @@ int window_stats__add_window(struct window_stats *stats, const struct window_gro
 	values[SUM_ARMED] = scale * window->armed;
 	for (unsigned int i = 0; i < group->nr_counts; i++)
 		values[SUM_COUNTS + i] = scale * window->counts[i];
+	window_stats__add_values(stats, group, values);
+	return 0;
+}
+
+/**
+ * window_stats__add_branches - Add what the branches before a sample tell of an entry.
+ * @stats: The statistics.
+ * @group: Its group of events, which cycles sample.
+ * @cycles: Cycles, see struct window_block.
+ * @insns: Instructions in these.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_stats__add_branches(struct window_stats *stats, const struct window_group *group,
+			       double cycles, double insns)
+{
+	unsigned int nr = window_group__nr_values(group);
+	double values[nr];
+
+	if (window_stats__alloc(stats, group))
+		return -ENOMEM;
+
+	stats->nr_windows++;
+	stats->nr_used++;
+	memset(values, 0, sizeof(values));
+	values[SUM_NR] = 1;
+	values[SUM_ARMED] = cycles;
+	values[SUM_COUNTS + group->sampler_index] = cycles;
+	values[SUM_COUNTS + group->insns] = insns;
 	window_stats__add_values(stats, group, values);
 	return 0;
 }
@@ -796,6 +827,8 @@ static double window_stats__bias(const struct window_stats *stats,
 	double overlong = stats->sums ?
 			  clamp(1 - window_stats__told(stats, group), 0.0, 1.0) : 0;
 
+	if (group->branches)
+		return BRANCHES_BIAS * BRANCHES_BIAS;
 	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
 }
 
@@ -903,6 +936,9 @@ static bool window_entry__count(const struct window_entry *entry,
 	count->count = samples.share * group->totals[event];
 	if (group->samplers[event] && (!window_group__is_frequent(group, event) || !rate.windows))
 		return true;
+	/* Branches tell of instructions alone. */
+	if (!group->samplers[event] && group->branches && (int)event != group->insns)
+		return false;
 	if (!group->samplers[event] || !rate.samples) {
 		count->windows = 1;
 		count->count = cycles * rate.windows;

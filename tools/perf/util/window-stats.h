@@ -93,6 +93,8 @@ struct window_metric {
  * @sampler_index: Index of @sampler in the group.
  * @insns: Index in the group of the instructions, or -ENOENT.
  * @slots: Index in the group of the event whose fractions TopDown metrics are, or -ENOENT.
+ * @branches: The samples of @sampler have branch stacks that tell of the time before them,
+ *	and no windows behind them.
  * @length: Nominal length of a window, or 0.
  * @totals: What each event counted in the recording, of the sampling event without what
  *	interrupts add.
@@ -120,6 +122,7 @@ struct window_group {
 	unsigned int		sampler_index;
 	int			insns;
 	int			slots;
+	bool			branches;
 	double			length;
 	double			*totals;
 	double			*costs;
@@ -219,6 +222,7 @@ struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 bool window_event__has_name(const char *name, const char *event, bool with_terms);
+bool evsel__counts_same(const struct evsel *a, const struct evsel *b);
 bool evsel__samples_for_windows(struct evsel *evsel);
 
 const char *window_metric__names(void);
@@ -239,6 +243,8 @@ void window_stats__add_round(struct window_stats *stats, double weight);
 int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
 			     const struct window *window, unsigned int problems, bool used,
 			     double scale);
+int window_stats__add_branches(struct window_stats *stats, const struct window_group *group,
+			       double cycles, double insns);
 void window_stats__add_end(struct window_stats *stats, const struct window *window, double scale);
 int window_group__find_latency(struct window_group *group);
 void window_group__find_stalls(struct window_group *group, double nr_interrupts);

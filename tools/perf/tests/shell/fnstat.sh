@@ -170,11 +170,11 @@ test_events() {
 	fi
 }
 test_events "Long intervals are jittered" \
-	"cycles/period=1999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]"
+	"cycles/period=1999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]" -w 300
 test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
-test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000
-test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" -F 500
+test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" -a -c 100000 -w 300
+test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" -F 500 -w 300
 test_events "Highest frequency" \
 	"cycles/freq=$(($(cat /proc/sys/kernel/perf_event_max_sample_rate) / 2))," -F max
 test_events "No frequency" "a number above 0, or max" -F 5x
@@ -182,8 +182,9 @@ test_events "Frequency or period" "exclude each other" -F 500 -c 100000
 test_events "A cut name" "cycles/freq=500," --fre 500
 test_events "A cut name of fnstat" "Ambiguous option" --win 100
 test_events "A cut name of both" "could be --kernel.* or --kernel" --kern
-test_events "A cut name of perf record" "period=100000,alt-period" --outp "${data}" -c 100000
-test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000
+test_events "A cut name of perf record" "period=100000,alt-period" --outp "${data}" -c 100000 \
+	-w 300
+test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000 -w 300
 test_events "Several letters, one of fnstat" "cycles/freq=500,[^/]*/.*" -gF500
 test_events "No number" "expects a numerical value" -w 12x
 test_events "Too large a number" "below 2.64" -w 18446744073709551616
@@ -484,6 +485,8 @@ test_record_metrics() {
 	   ! grep -q "needs an event" "${log}" ||
 	   perf record -M ipc -e '{cycles,instructions}' -o "${data}" true \
 		> /dev/null 2> "${log}" || ! grep -q "without groups" "${log}" ||
+	   perf record -M ipc -e cycles/period=20011/u,page-faults:k -o "${data}" true \
+		> /dev/null 2> "${log}" || ! grep -q "same modifiers" "${log}" ||
 	   perf record -M no-such-metric -e cycles/period=20011/u -o "${data}" true \
 		> /dev/null 2> "${log}" || ! grep -q "Unknown metric" "${log}"
 	then

@@ -267,7 +267,7 @@ else
 fi
 
 # Every machine has clock events. Without a PMU, perf record replaces cycles by one,
-# unless the event has windows.
+# unless the event has windows or jitter.
 events=(task-clock)
 if record -e 'cycles/period=100000/u' && perf evlist -i "${data}" | grep -q cycles
 then
@@ -275,6 +275,8 @@ then
 else
 	refused "event is not supported" perf record -o "${data}" \
 		-e 'cycles/period=1000000,alt-period=50000/u' true
+	refused "event is not supported" perf record -o "${data}" \
+		-e 'cycles/period=1000000,period-jitter=50000/u' true
 fi
 
 for event in "${events[@]}"

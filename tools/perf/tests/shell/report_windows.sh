@@ -99,6 +99,40 @@ else
 	fail "Metrics of the CPU of the recording"
 fi
 
+# test_tables NAME NUMBER REGEX EVENT: record two groups, the first one with EVENT, and find so
+# many tables with a header, whose columns all have numbers in the same row, and a total
+test_tables() {
+	local what=$1 nr=$2 header=$3 group="task-clock/period=100000/"
+
+	if run_logged perf record -o "${data}.tables" \
+		-e "{${group},$4}:uS,{${group},page-faults}:uS" perf test -w fnmix 300 &&
+	   perf report -i "${data}.tables" --stdio --metrics cs_per_second,page_faults_per_second \
+		-s sym -t, > "${out}" 2> "${log}" &&
+	   awk -F ' *, *' -v nr="${nr}" -v header="^# ${header}" '
+		/^# Overhead/ {
+			tables += $0 ~ header
+			others += $0 !~ header
+			n = NF
+			for (i = 1; i <= NF; i++) {
+				if ($i == "page_faults_per_second")
+					column = i
+			}
+		}
+		/^ *[0-9.]+%/ { bad += NF != n; numbers += /fnmix_/ && !/,-/ }
+		/total/ { totals += $column > 1000 }
+		END { exit bad || others || tables != nr || totals != nr || !numbers }' "${out}"
+	then
+		pass "${what}"
+	else
+		cat "${out}"
+		fail "${what}"
+	fi
+}
+test_tables "One table of two groups" 1 \
+	"Overhead,cs_per_second,page_faults_per_second,Windows,%DIS,Symbol" context-switches
+test_tables "Two tables of two groups with the same metrics" 2 \
+	"Overhead,page_faults_per_second,Windows,%DIS,Symbol" page-faults
+
 # A frequency is no length of windows.
 if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
 	perf test -w fnmix 100 &&

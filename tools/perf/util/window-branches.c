@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What was executed before a sample, from its branch stack.
+ *
+ * A branch stack has where each of the last branches was taken from and to, and the cycles
+ * since the one before. The code tells how many instructions are in between. So the rate of
+ * instructions is known of the time before the sample, exactly, and function by function.
+ *
+ * But a stack has the same number of branches everywhere, hence covers more time where code
+ * is slow, and there are more samples there as well: the sums over all stacks have too much
+ * of slow code. Therefore each block counts as if all of its stack had taken a fixed time. How
+ * long this was is judged by the other blocks: with its own time, one that is slow by chance
+ * would count too little.
+ */
+#include "window-branches.h"
+
+#include <dwarf-regs.h>
+#include <stdlib.h>
+#include <linux/kernel.h>
+
+#include "branch.h"
+#include "dso.h"
+#include "map.h"
+#include "maps.h"
+#include "machine.h"
+#include "sample.h"
+#include "thread.h"
+#include "intel-pt-decoder/intel-pt-insn-decoder.h"
+
+/* Longer code without a branch is taken for damage. */
+#define MAX_BLOCK	4096
+#define MAX_INSN_SIZE	15
+/* What the blocks of a stack count as, together. */
+#define STACK_CYCLES	200.0
+/* The counter of cycles stops here. */
+#define MAX_CYCLES	0xffff
+
+/* Count the instructions from @start to the branch at @end, with it. Return 0 if unknown. */
+static unsigned int count_insns(struct thread *thread, struct machine *machine,
+				u64 start, u64 end)
+{
+	unsigned int nr = 0, size = end - start, pos = 0;
+	unsigned char code[MAX_BLOCK + MAX_INSN_SIZE];
+	bool is_64_bit = true;
+	ssize_t len;
+
+	if (end < start || end - start >= MAX_BLOCK)
+		return 0;
+	switch (thread__e_machine(thread, machine, /*e_flags=*/NULL)) {
+	case EM_AARCH64:
+		return size / 4 + 1;
+	case EM_386:
+	case EM_X86_64:
+		break;
+	default:
+		return 0;
+	}
+	len = thread__memcpy(thread, machine, code, start, size + MAX_INSN_SIZE, &is_64_bit);
+	while (pos <= size && (ssize_t)pos < len) {
+		struct intel_pt_insn insn;
+
+		if (intel_pt_get_insn(code + pos, len - pos, is_64_bit, &insn))
+			return 0;
+		nr++;
+		if (pos == size)
+			return nr;
+		/* What the kernel takes in between is in the cycles. */
+		if (insn.op == INTEL_PT_OP_SYSCALL || insn.op == INTEL_PT_OP_INT)
+			return 0;
+		pos += insn.length;
+	}
+	return 0;
+}
+
+/**
+ * perf_sample__read_blocks - List what was executed before a sample.
+ * @sample: The sample.
+ * @thread: Its thread.
+ * @blocks: Set to an array for the caller to free, or to NULL: the block in which the
+ *	sample is, and those before, the last one first.
+ *
+ * Blocks whose code is not known are left out.
+ *
+ * Return: The number of blocks, 0 if there are too few, or without memory.
+ */
+unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread *thread,
+				      struct window_block **blocks)
+{
+	struct machine *machine = maps__machine(thread__maps(thread));
+	struct branch_entry *entries = perf_sample__branch_entries(sample);
+	u64 nr = sample->branch_stack ? sample->branch_stack->nr : 0;
+	unsigned int nr_blocks = 1;
+	double cycles = 0;
+
+	*blocks = nr > 1 ? calloc(nr, sizeof(**blocks)) : NULL;
+	if (!*blocks)
+		return 0;
+	(*blocks)[0].start = entries[0].to;
+	for (u64 i = 0; i + 1 < nr; i++) {
+		struct window_block *block = &(*blocks)[nr_blocks];
+
+		block->start = entries[i + 1].to;
+		block->cycles = entries[i].flags.cycles;
+		if (block->cycles == MAX_CYCLES)
+			continue;
+		block->insns = count_insns(thread, machine, block->start, entries[i].from);
+		nr_blocks += block->insns != 0;
+	}
+
+	for (unsigned int i = 1; i < nr_blocks; i++)
+		cycles += (*blocks)[i].cycles;
+	/* The branches of some CPUs have no cycles. */
+	if (!cycles)
+		return 0;
+	for (unsigned int i = 1; i < nr_blocks; i++)
+		(*blocks)[i].scale = STACK_CYCLES / max(cycles - (*blocks)[i].cycles, 1.0);
+	return nr_blocks;
+}
