@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: demo.sh [MACHINE...]
 #
-# Record a workload on each MACHINE (default: x86_64-lbr, where functions are slow for
-# different reasons, and branch stacks tell how slow), and print the metrics of its functions.
+# Record a workload on each MACHINE (default: x86_64-stalls, where functions are slow for
+# different reasons), and print the metrics of its functions.
 . "$(dirname "$0")/machines.sh"
 
 machines=("$@")
-[ $# -gt 0 ] || machines=(x86_64-lbr)
+[ $# -gt 0 ] || machines=(x86_64-stalls)
 for name in "${machines[@]}"; do
 	require_machine "$name"
 done

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <api/fs/fs.h>
 #include <subcmd/parse-options.h>
 
 #include "util/debug.h"
@@ -29,6 +30,7 @@
 struct fnstat_args {
 	int		nr;
 	const char	**argv;
+	bool		branches;	/* one of these is for branch stacks */
 };
 
 static int fnstat__keep_option(const struct option *opt, const char *arg, int unset)
@@ -49,6 +51,8 @@ static int fnstat__keep_option(const struct option *opt, const char *arg, int un
 		   asprintf(&kept, "-%c%s", opt->short_name, arg ?: "") < 0)
 		return -ENOMEM;
 	argv[args->nr++] = kept;
+	args->branches |= opt->short_name == 'b' || opt->short_name == 'j' ||
+			  (name && arg && !strcmp(name, "call-graph") && strstarts(arg, "lbr"));
 	return 0;
 }
 
@@ -129,6 +133,7 @@ struct fnstat_record {
 	double		hz;
 	bool		kernel;
 	bool		own_window;
+	bool		own_branches;
 	bool		branches;
 };
 
@@ -145,7 +150,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	if (window_cost__measure(&cost, &rec->hz, &rec->branches))
 		cost = 0;
 	/* What the user asks for is not replaced. */
-	if (rec->window != DEFAULT)
+	if (rec->window != DEFAULT || rec->own_branches)
 		rec->branches = false;
 	if (rec->window == DEFAULT) {
 		rec->window = max(cost, 0.0) + 0.5 + WINDOW_LENGTH;
@@ -195,12 +200,16 @@ static int fnstat__add_sampling_terms(const struct fnstat_record *rec, bool insn
 				      struct strbuf *terms)
 {
 	u64 freq = rec->freq;
+	int limit;
 
 	/* There is about one instruction in a cycle. */
 	if (insns)
 		return fnstat__add_terms(rec, /*window=*/0, terms);
 	if (!freq)
 		freq = max(rec->hz / rec->period, 1.0);
+	/* The kernel refuses more, and lowers the limit if interrupts take too long. */
+	if (!rec->freq && !sysctl__read_int("kernel/perf_event_max_sample_rate", &limit))
+		freq = min_t(u64, freq, max(limit / 2, 1));
 	return strbuf_addf(terms, "freq=%" PRIu64, freq);
 }
 
@@ -402,6 +411,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	}
 
 	rec.own_window = rec.window != DEFAULT;
+	rec.own_branches = args.branches;
 	if (rec.period == DEFAULT)
 		rec.period = 1999700;
 

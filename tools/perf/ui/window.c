@@ -589,6 +589,9 @@ int perf_hpp__add_window_columns(const char *metrics, struct perf_env *env)
 static int64_t window_key__cmp(struct perf_hpp_fmt *fmt __maybe_unused,
 			       struct hist_entry *a, struct hist_entry *b)
 {
+	/* The callers of a function are compared before entries are collapsed. */
+	if (symbol_conf.cumulate_callchain)
+		return 0;
 	if (!a->ms.sym && !b->ms.sym)
 		return a->ip > b->ip ? 1 : a->ip < b->ip ? -1 : 0;
 	return _sort__sym_cmp(a->ms.sym, b->ms.sym);

@@ -32,6 +32,8 @@
 #define MAX_INSN_SIZE	15
 /* What the blocks of a stack count as, together. */
 #define STACK_CYCLES	200.0
+/* Fewer are of a stack that was emptied just before, and tell nothing of how long it takes. */
+#define MIN_BRANCHES	8
 /* The counter of cycles stops here. */
 #define MAX_CYCLES	0xffff
 
@@ -64,8 +66,9 @@ static unsigned int count_insns(struct thread *thread, struct machine *machine,
 		nr++;
 		if (pos == size)
 			return nr;
-		/* What the kernel takes in between is in the cycles. */
-		if (insn.op == INTEL_PT_OP_SYSCALL || insn.op == INTEL_PT_OP_INT)
+		/* A branch that is always taken is the last one; the kernel adds to the cycles. */
+		if (insn.op != INTEL_PT_OP_OTHER && insn.op != INTEL_PT_OP_JCC &&
+		    insn.op != INTEL_PT_OP_LOOP)
 			return 0;
 		pos += insn.length;
 	}
@@ -76,10 +79,9 @@ static unsigned int count_insns(struct thread *thread, struct machine *machine,
  * perf_sample__read_blocks - List what was executed before a sample.
  * @sample: The sample.
  * @thread: Its thread.
- * @blocks: Set to an array for the caller to free, or to NULL: the block in which the
- *	sample is, and those before, the last one first.
+ * @blocks: Set to an array for the caller to free, or to NULL.
  *
- * Blocks whose code is not known are left out.
+ * Blocks whose code is not known are left out, but the time they took is not.
  *
  * Return: The number of blocks, 0 if there are too few, or without memory.
  */
@@ -89,30 +91,34 @@ unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread 
 	struct machine *machine = maps__machine(thread__maps(thread));
 	struct branch_entry *entries = perf_sample__branch_entries(sample);
 	u64 nr = sample->branch_stack ? sample->branch_stack->nr : 0;
-	unsigned int nr_blocks = 1;
+	unsigned int nr_blocks = 0;
 	double cycles = 0;
 
-	*blocks = nr > 1 ? calloc(nr, sizeof(**blocks)) : NULL;
+	*blocks = nr >= MIN_BRANCHES ? calloc(nr, sizeof(**blocks)) : NULL;
 	if (!*blocks)
 		return 0;
-	(*blocks)[0].start = entries[0].to;
 	for (u64 i = 0; i + 1 < nr; i++) {
 		struct window_block *block = &(*blocks)[nr_blocks];
 
-		block->start = entries[i + 1].to;
-		block->cycles = entries[i].flags.cycles;
-		if (block->cycles == MAX_CYCLES)
+		cycles += entries[i].flags.cycles;
+		if (entries[i].flags.cycles == MAX_CYCLES)
 			continue;
-		block->insns = count_insns(thread, machine, block->start, entries[i].from);
+		block->start = entries[i + 1].to;
+		block->end = entries[i].from;
+		block->cycles = entries[i].flags.cycles;
+		block->insns = count_insns(thread, machine, block->start, block->end);
 		nr_blocks += block->insns != 0;
 	}
-
-	for (unsigned int i = 1; i < nr_blocks; i++)
-		cycles += (*blocks)[i].cycles;
 	/* The branches of some CPUs have no cycles. */
 	if (!cycles)
 		return 0;
-	for (unsigned int i = 1; i < nr_blocks; i++)
-		(*blocks)[i].scale = STACK_CYCLES / max(cycles - (*blocks)[i].cycles, 1.0);
+
+	for (unsigned int i = 0; i < nr_blocks; i++) {
+		struct window_block *block = &(*blocks)[i];
+		double scale = STACK_CYCLES / max(cycles - block->cycles, (double)nr);
+
+		block->cycles *= scale;
+		block->insns *= scale;
+	}
 	return nr_blocks;
 }

@@ -10,16 +10,16 @@ struct thread;
 /**
  * struct window_block - Instructions from the target of a branch to the next branch.
  * @start: Address of the first instruction.
+ * @end: Address of the branch.
  * @cycles: Cycles that these took.
- * @insns: Number of the instructions.
- * @scale: What to multiply both with, so that equal times before samples count equally, or
- *	0 for the block in which the sample is: only its start is known.
+ * @insns: Number of the instructions, scaled as @cycles so that equal times before samples
+ *	count equally.
  */
 struct window_block {
 	u64	start;
+	u64	end;
 	double	cycles;
 	double	insns;
-	double	scale;
 };
 
 unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread *thread,

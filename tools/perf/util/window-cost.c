@@ -34,8 +34,8 @@
 /* Half of what the loop below has if an instruction takes a cycle. */
 #define MIN_WINDOWS	60
 #define ITERATIONS	600000
-/* For four times as many samples. */
-#define MMAP_PAGES	16
+/* For all samples of that, with branch stacks. */
+#define MMAP_PAGES	64
 
 struct sums {
 	double		nr;

@@ -21,6 +21,7 @@
 #include "pmu.h"
 #include "pmu-events/pmu-events.h"
 #include "strbuf.h"
+#include "symbol_conf.h"
 
 static const struct {
 	const char	*name;
@@ -191,6 +192,19 @@ bool evsel__samples_for_windows(struct evsel *evsel)
 	return false;
 }
 
+/* Tell if all branches between samples of cycles are recorded, with the cycles. */
+static bool window_group__has_branches(const struct window_group *group)
+{
+	const struct perf_event_attr *attr = &group->sampler->core.attr;
+	u64 type = attr->sample_type & PERF_SAMPLE_BRANCH_STACK ? attr->branch_sample_type : 0;
+
+	return (type & PERF_SAMPLE_BRANCH_ANY) &&
+	       !(type & (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_CYCLES)) &&
+	       !attr->alt_sample_period && group->insns >= 0 &&
+	       window_group__find_event(group, "cycles") == (int)group->sampler_index &&
+	       !symbol_conf.any_window && !symbol_conf.same_window;
+}
+
 /**
  * window_group__new - Prepare the statistics of a group of events.
  * @sampler: The event that samples.
@@ -223,8 +237,6 @@ struct window_group *window_group__new(struct evsel *sampler)
 		return NULL;
 	}
 	group->insns = window_group__find_event(group, "instructions");
-	group->branches = group->insns >= 0 && !attr->alt_sample_period &&
-			  (attr->sample_type & PERF_SAMPLE_BRANCH_STACK);
 	/* Without slots, on E-cores, they are counters. */
 	group->slots = window_group__find_event(group, "slots");
 	for_each_group_evsel(evsel, leader) {
@@ -238,6 +250,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 		group->fractions[i] = group->slots >= 0 && strstr(evsel__name(evsel), "topdown-");
 		i++;
 	}
+	group->branches = window_group__has_branches(group);
 	return group;
 }
 

@@ -1339,6 +1339,7 @@ void window_group__fprintf_json(const struct window_group *group, int depth, FIL
 	fprintf_array(group->totals, group->nr_counts, fp);
 	output_json_key_format(fp, true, depth, "sampler", "%u", group->sampler_index);
 	output_json_key_format(fp, true, depth, "length", "%.17g", group->length);
+	output_json_key_format(fp, true, depth, "branches", group->branches ? "true" : "false");
 	output_json_key_format(fp, true, depth, "costs", "%s", "");
 	fprintf_array(group->costs, group->nr_counts, fp);
 	output_json_key_format(fp, true, depth, "noise", "%s", "");

@@ -24,6 +24,7 @@ WITH event AS (
 	FROM event WHERE i IS NOT NULL
 ), entry AS (
 	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i,
+		event ->> '$.windows.branches' AS branches,
 		-- Products of two values are behind the sums, in a triangle.
 		'$[' || ((i + 2) * (i + 3) / 2 + i + 2) || ']' AS ii,
 		'$[' || ((c + 2) * (c + 3) / 2 + c + 2) || ']' AS cc,
@@ -41,7 +42,7 @@ WITH event AS (
 			ELSE 0 END AS overlong,
 		1.0 * sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
 		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
-		1.0 * sum(w -> '$.samples' ->> i) AS sampled
+		1.0 * sum(w -> '$.samples' ->> i) AS sampled, avg(branches) AS branches
 	FROM entry GROUP BY symbol
 ), rate AS (
 	-- Instructions for each cycle from windows, from samples, and their variances.
@@ -51,8 +52,9 @@ WITH event AS (
 		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
 		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
 		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
-		bias * (("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
-			overlong * overlong + 0.0025) AS var_windows,
+		bias * (branches * 0.04 + (1 - branches) *
+			(("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
+			 overlong * overlong + 0.0025)) AS var_windows,
 		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
 			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
 			END AS by_samples,
