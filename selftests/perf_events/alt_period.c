@@ -307,7 +307,8 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 
 	if (!use_windows(_metadata, event))
 		return;
-	event->attr.sample_period = 99700;
+	/* So long that it can pay for the interrupts. */
+	event->attr.sample_period = 99700 * machine_slowness();
 	for (size_t mode = 0; mode < ARRAY_SIZE(modes); mode++) {
 		bool payable;
 		__s64 total;
@@ -323,7 +324,7 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 		}
 		check_lengths(_metadata, event, modes[mode].name);
 		payable = is_payable(event);
-		if (machine_exactness() == EXACT_YES && machine_slowness() == 1) {
+		if (machine_exactness() == EXACT_YES) {
 			EXPECT_TRUE(payable);
 		}
 		if (payable) {

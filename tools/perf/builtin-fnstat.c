@@ -205,11 +205,12 @@ static int fnstat__add_sampling_terms(const struct fnstat_record *rec, bool insn
 	/* There is about one instruction in a cycle. */
 	if (insns)
 		return fnstat__add_terms(rec, /*window=*/0, terms);
-	if (!freq)
+	if (!freq) {
 		freq = max(rec->hz / rec->period, 1.0);
-	/* The kernel refuses more, and lowers the limit if interrupts take too long. */
-	if (!rec->freq && !sysctl__read_int("kernel/perf_event_max_sample_rate", &limit))
-		freq = min_t(u64, freq, max(limit / 2, 1));
+		/* The kernel refuses more, and lowers the limit if interrupts take too long. */
+		if (!sysctl__read_int("kernel/perf_event_max_sample_rate", &limit))
+			freq = min_t(u64, freq, max(limit / 2, 1));
+	}
 	return strbuf_addf(terms, "freq=%" PRIu64, freq);
 }
 

@@ -39,7 +39,7 @@ check_shares() {
 			for (name in insns) {
 				want = 100 * insns[name] / sum
 				diff = share[name] - want
-				if (!(name in share) || diff > 4 || diff < -4 || cpi[name] <= 0) {
+				if (!(name in share) || diff > 2 || diff < -2 || cpi[name] <= 0) {
 					print name ": " share[name] "%, expected " want "%"
 					bad = 1
 				}
