@@ -5,7 +5,8 @@
 Compare what perf says of each function of real programs with what is true. RESULTS are
 directories MACHINE/PROGRAM, each with what tests/guest/real.sh printed
 (MODE-INTERRUPTS.tap, truth.tap), and what each address of the program took, from QEMU
-(profile: lines "N PC INSNS CYCLES BRANCH-MISSES CACHE-MISSES"). BIN has the programs.
+(profile: lines "N PC INSNS CYCLES BRANCH-MISSES CACHE-MISSES"; what is true of a recording
+is the profile that it names, or that of truth.tap, 1). BIN has the programs.
 
 Functions count that take at least half a percent of the time, weighted with it. The error
 of CPI is relative to the true one, that of misses to the larger one of the true one and
@@ -70,8 +71,9 @@ def functions(path):
             names[value].append(text)
             ends[value] = max(ends[value], value + length)
     starts = sorted(names)
+    last = max(section[3] + section[5] for section in sections if section[2] & 4)
     found = []
-    for start, after in zip(starts, starts[1:] + [math.inf]):
+    for start, after in zip(starts, starts[1:] + [last]):
         end = ends[start] if ends[start] > start else after
         found.append(Function(start, min(end, after), names[start]))
     return found
@@ -85,7 +87,7 @@ def demangled(name):
 class Truth:
     """What the functions of a program really took."""
 
-    def __init__(self, program, profile):
+    def __init__(self, program, profile, number):
         found = functions(program)
         starts = [function.start for function in found]
         sums = collections.defaultdict(lambda: [0, 0, 0, 0])
@@ -93,11 +95,14 @@ class Truth:
             for line in file:
                 fields = line.split()
                 pc, counts = int(fields[1], 16), [int(x) for x in fields[2:6]]
+                # That of a recording has other programs too.
+                if int(fields[0]) != number or not starts[0] <= pc < found[-1].end:
+                    continue
                 i = bisect.bisect_right(starts, pc) - 1
                 key = i if i >= 0 and pc < found[i].end else -1
                 sums[key] = [a + b for a, b in zip(sums[key], counts)]
         if not sums:
-            raise SystemExit(f'{profile} is empty')
+            raise SystemExit(f'{profile} has no profile {number}')
         self.total = dict(zip(EVENTS, (sum(x) for x in zip(*sums.values()))))
         self.counts = {i: dict(zip(EVENTS, x)) for i, x in sums.items()}
         self.aliases = collections.defaultdict(list)
@@ -312,9 +317,6 @@ def print_table(machine, interrupts, suffix, results):
     # All modes are compared on the same programs.
     programs = [p for p in programs if all((p, m) in results for m in modes)]
     row(f'mean of {len(programs)}', [[results[p, m] for p in programs] for m in modes])
-    # Runs of several threads differ, also from the one that tells what is true.
-    programs = [p for p in programs if not p.endswith('-mt')]
-    row('one thread', [[results[p, m] for p in programs] for m in modes])
 
 
 def print_functions(program, truth, results):
@@ -380,8 +382,8 @@ def main(programs_dir, directories):
         if not said:
             broken.append(f'{machine} {program}')
             continue
-        truth = Truth(f'{programs_dir}/{program.removesuffix("-mt")}', f'{directory}/profile')
-        truths[machine, program] = truth
+        binary = f'{programs_dir}/{program.removesuffix("-mt")}'
+        truth = truths[machine, program] = Truth(binary, f'{directory}/profile', 1)
         for name in sorted(os.listdir(directory)):
             match = re.fullmatch(r'([a-z-]+)-(\d+)\.tap', name)
             if not match:
@@ -393,7 +395,9 @@ def main(programs_dir, directories):
                 continue
             if 'ms' in said and 'duration' in values:
                 values['slower'] = 100 * (values['duration'] / said['ms'] - 1)
-            results[machine, interrupts][program, mode] = Result(truth, mode, values, report)
+            true = Truth(binary, f'{directory}/profile', int(values['profile'])) \
+                if 'profile' in values else truth
+            results[machine, interrupts][program, mode] = Result(true, mode, values, report)
 
     print('TAP version 13')
     for (machine, interrupts), found in sorted(results.items()):

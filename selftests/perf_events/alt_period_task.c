@@ -619,8 +619,11 @@ static void check_kernel_windows(struct __test_metadata *_metadata, struct event
 		ASSERT_LT(0, back);
 	} else {
 		ASSERT_EQ(0, other);
-		/* What is left of a window at a switch can be too short for the counter. */
-		ASSERT_GE(whole / 50, split);
+		/*
+		 * What is left of a window at a switch can be too short for the counter, and
+		 * where interrupts take long the event is throttled.
+		 */
+		ASSERT_GE(whole / 50 + event->ring.nr_throttled, split);
 	}
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: real.sh PROGRAM truth PROFILE | PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS
+# usage: real.sh PROGRAM truth PROFILE
+#        real.sh PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS [PROFILE]
 #
 # Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
 # "# NAME VALUE", and the report as JSON, compressed, in base64.
@@ -16,7 +17,7 @@
 # new: perf fnstat record
 # events-cpi, new-cpi: the same for CPI alone, with more samples of its events
 set -euo pipefail
-program=$1 mode=$2 nr=$3
+program=$1 mode=$2 nr=$3 profile=${4:-}
 data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
 sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
 metrics=()
@@ -37,14 +38,29 @@ zstd-mt)	command=(zstd -q -3 -T2 -B524288 -c "$data/sq.c") ;;
 *)		echo "no program $program"; exit 1 ;;
 esac
 command[0]=/real/bin/${command[0]}
+# To QEMU each iteration of REP MOVSB is an instruction, to CPUs all of them are one.
+export GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=0x40000000
+GLIBC_TUNABLES+=:glibc.cpu.x86_rep_stosb_threshold=0x40000000
 
 # Run perf record or the like, and print how long.
 timed()
 {
-	local begin=$EPOCHREALTIME
+	local begin
 
+	if [ -n "$profile" ]; then
+		mkfifo /tmp/profile
+		perf stat -a -e "$(printf 'r%02xfe' "$profile"):u" cat /tmp/profile &> /dev/null &
+		exec 3> /tmp/profile
+		echo "# profile $profile"
+	fi
+	begin=$EPOCHREALTIME
 	"$@" -- "${command[@]}" > /dev/null 2> /tmp/said || { cat /tmp/said; exit 1; }
 	echo "$begin $EPOCHREALTIME" | awk '{ printf "# seconds %.4f\n", $2 - $1 }'
+	if [ -n "$profile" ]; then
+		exec 3>&-
+		wait $!
+		rm /tmp/profile
+	fi
 }
 
 if [ "$mode" = truth ]; then

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Test the tracker of windows and their estimates with samples that are made by hand. */
+#include <dwarf-regs.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,14 +10,18 @@
 #include <linux/zalloc.h>
 #include <internal/evsel.h>
 
+#include "branch.h"
 #include "debug.h"
+#include "env.h"
 #include "evlist.h"
 #include "evsel.h"
+#include "machine.h"
 #include "parse-events.h"
 #include "sample.h"
 #include "tests.h"
 #include "thread.h"
 #include "window.h"
+#include "window-branches.h"
 #include "window-stats.h"
 
 #define CYCLES_ID	100
@@ -1336,6 +1341,100 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
+#define MAX_BRANCHES	32
+#define BLOCK_INSNS	4
+
+/* List the blocks of a stack, each of so many instructions of Arm, the last one first. */
+static unsigned int read_stack(struct thread *thread, const unsigned int *cycles,
+			       unsigned int nr_blocks, struct window_block **blocks)
+{
+	u64 data[2 + MAX_BRANCHES * sizeof(struct branch_entry) / sizeof(u64)] = {};
+	struct branch_stack *stack = (struct branch_stack *)data;
+	struct perf_sample sample = { .branch_stack = stack };
+
+	stack->nr = nr_blocks + 1;
+	for (unsigned int i = 0; i <= nr_blocks; i++) {
+		u64 block = 0x10000 - 0x100 * i;
+
+		stack->entries[i].from = block + 4 * (BLOCK_INSNS - 1);
+		stack->entries[i].to = block + 0x100;
+		stack->entries[i].flags.cycles = cycles[i];
+	}
+	return perf_sample__read_blocks(&sample, thread, blocks);
+}
+
+/* Each block takes @cycles, but block @at takes @other. */
+static int check_stack(struct thread *thread, unsigned int nr_blocks, unsigned int cycles,
+		       unsigned int at, unsigned int other, unsigned int nr_expected,
+		       double scale, double other_scale)
+{
+	unsigned int all[MAX_BRANCHES], nr;
+	struct window_block *blocks;
+	int ret = TEST_OK;
+
+	for (unsigned int i = 0; i < MAX_BRANCHES; i++)
+		all[i] = i == at ? other : cycles;
+	nr = read_stack(thread, all, nr_blocks, &blocks);
+	if (nr != nr_expected) {
+		pr_debug("%u blocks of %u cycles: %u, not %u\n", nr_blocks, cycles, nr,
+			 nr_expected);
+		ret = TEST_FAIL;
+	}
+	for (unsigned int i = 0; i < nr && ret == TEST_OK; i++) {
+		double s = i == at ? other_scale : scale;
+
+		if (blocks[i].start != 0x10000 - 0x100 * i ||
+		    blocks[i].end != blocks[i].start + 4 * (BLOCK_INSNS - 1) ||
+		    fabs(blocks[i].cycles - s * all[i]) > 0.000001 ||
+		    fabs(blocks[i].insns - s * BLOCK_INSNS) > 0.000001) {
+			pr_debug("%u blocks of %u cycles: block %u has %f cycles, %f instructions\n",
+				 nr_blocks, cycles, i, blocks[i].cycles, blocks[i].insns);
+			ret = TEST_FAIL;
+		}
+	}
+	free(blocks);
+	return ret;
+}
+
+static int test__window_branches(struct test_suite *test __maybe_unused,
+				 int subtest __maybe_unused)
+{
+	struct perf_env env;
+	struct machine *machine;
+	struct thread *thread;
+	int ret;
+
+	perf_env__init(&env);
+	machine = machine__new_host(&env);
+	thread = machine ? machine__findnew_thread(machine, 1, 1) : NULL;
+	if (!thread) {
+		ret = TEST_FAIL;
+		goto out;
+	}
+	thread__set_e_machine(thread, EM_AARCH64);
+	/* What ended in the last 400 cycles. */
+	ret = check_stack(thread, 31, 20, 0, 20, 21, 1, 1) ?:
+	      /* If that is all of the stack, it counts for more. */
+	      check_stack(thread, 31, 5, 0, 5, 31, 400 / 150.0, 400 / 150.0) ?:
+	      /* A slow block does not make itself count for less. */
+	      check_stack(thread, 31, 5, 3, 300, 22, 1, 400 / 150.0) ?:
+	      /* The counter can stop, and then what is older is too old. */
+	      check_stack(thread, 31, 5, 3, 0xffff, 3, 1, 0) ?:
+	      /* A branch takes a cycle, though two can be in the same one. */
+	      check_stack(thread, 15, 0, 0, 10, 15, 400 / 16.0, 400 / 16.0) ?:
+	      /* Too few, and without cycles. */
+	      check_stack(thread, 6, 20, 0, 20, 0, 0, 0) ?:
+	      check_stack(thread, 31, 0, 0, 0, 0, 0, 0);
+	/* Instructions of other lengths need the code. */
+	thread__set_e_machine(thread, EM_X86_64);
+	ret = ret ?: check_stack(thread, 31, 20, 0, 20, 0, 0, 0);
+	thread__put(thread);
+out:
+	machine__delete(machine);
+	perf_env__exit(&env);
+	return ret;
+}
+
 static struct test_case tests__window[] = {
 	TEST_CASE("Rounds of a long interval and windows", window_rounds),
 	TEST_CASE("Windows with problems", window_problems),
@@ -1347,6 +1446,7 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Names of events and metrics", window_metrics),
 	TEST_CASE("Estimates", window_estimates),
 	TEST_CASE("Intervals", window_intervals),
+	TEST_CASE("Branch stacks", window_branches),
 	{ .name = NULL, }
 };
 

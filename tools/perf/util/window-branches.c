@@ -8,9 +8,9 @@
  *
  * But a stack has the same number of branches everywhere, hence covers more time where code
  * is slow, and there are more samples there as well: the sums over all stacks have too much
- * of slow code. Therefore each block counts as if all of its stack had taken a fixed time. How
- * long this was is judged by the other blocks: with its own time, one that is slow by chance
- * would count too little.
+ * of slow code. Therefore only what ended in a fixed time before the sample counts, and if all
+ * of a stack took less, each of its blocks counts for more. How long this was is judged by the
+ * other blocks: with its own time, one that is slow by chance would count too little.
  */
 #include "window-branches.h"
 
@@ -30,8 +30,8 @@
 /* Longer code without a branch is taken for damage. */
 #define MAX_BLOCK	4096
 #define MAX_INSN_SIZE	15
-/* What the blocks of a stack count as, together. */
-#define STACK_CYCLES	200.0
+/* So long before the last branch a block may have ended, in cycles. */
+#define BEFORE_CYCLES	400.0
 /* Fewer are of a stack that was emptied just before, and tell nothing of how long it takes. */
 #define MIN_BRANCHES	8
 /* The counter of cycles stops here. */
@@ -91,34 +91,34 @@ unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread 
 	struct machine *machine = maps__machine(thread__maps(thread));
 	struct branch_entry *entries = perf_sample__branch_entries(sample);
 	u64 nr = sample->branch_stack ? sample->branch_stack->nr : 0;
+	double cycles = 0, later = 0;
 	unsigned int nr_blocks = 0;
-	double cycles = 0;
 
 	*blocks = nr >= MIN_BRANCHES ? calloc(nr, sizeof(**blocks)) : NULL;
 	if (!*blocks)
 		return 0;
-	for (u64 i = 0; i + 1 < nr; i++) {
-		struct window_block *block = &(*blocks)[nr_blocks];
-
+	for (u64 i = 0; i + 1 < nr; i++)
 		cycles += entries[i].flags.cycles;
-		if (entries[i].flags.cycles == MAX_CYCLES)
-			continue;
-		block->start = entries[i + 1].to;
-		block->end = entries[i].from;
-		block->cycles = entries[i].flags.cycles;
-		block->insns = count_insns(thread, machine, block->start, block->end);
-		nr_blocks += block->insns != 0;
-	}
 	/* The branches of some CPUs have no cycles. */
 	if (!cycles)
 		return 0;
 
-	for (unsigned int i = 0; i < nr_blocks; i++) {
-		struct window_block *block = &(*blocks)[i];
-		double scale = STACK_CYCLES / max(cycles - block->cycles, (double)nr);
+	for (u64 i = 0; i + 1 < nr && later <= BEFORE_CYCLES; later += entries[i++].flags.cycles) {
+		struct window_block *block = &(*blocks)[nr_blocks];
+		double scale;
 
+		block->start = entries[i + 1].to;
+		block->end = entries[i].from;
+		block->cycles = entries[i].flags.cycles;
+		if (entries[i].flags.cycles != MAX_CYCLES)
+			block->insns = count_insns(thread, machine, block->start, block->end);
+		if (!block->insns)
+			continue;
+
+		scale = BEFORE_CYCLES / clamp(cycles - block->cycles, (double)nr, BEFORE_CYCLES);
 		block->cycles *= scale;
 		block->insns *= scale;
+		nr_blocks++;
 	}
 	return nr_blocks;
 }

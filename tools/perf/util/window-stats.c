@@ -83,7 +83,7 @@
 /* That of windows which do not leave the entry, and are not too long, is so much of it. */
 #define UNLEFT_BIAS		0.05
 /* And that of branch stacks: where code is slow is only judged by what is near. */
-#define BRANCHES_BIAS		0.2
+#define BRANCHES_BIAS		0.1
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
