@@ -11,7 +11,8 @@
 [ $# = 1 ] || usage
 target=$1
 need ccache gcc libc6-dev=/usr/include/stdio.h libglib2.0-dev=/usr/include/glib-2.0/glib.h make \
-	ninja-build=ninja patch pkg-config python3 zlib1g-dev=/usr/include/zlib.h
+	ninja-build=ninja patch pkg-config python3 zlib1g-dev=/usr/include/zlib.h \
+	python3-venv='/usr/lib*/python3*/ensurepip/__init__.py'
 case $target in
 aarch64)
 	need libfdt-dev=/usr/include/libfdt.h
