@@ -12,7 +12,8 @@ arch=$1 tree=${2:-$LINUX}
 out=$tree/out-perf-$arch
 use_arch "$arch"
 [ -n "${jevents:-}" ] || die "there is no perf for $arch, see ${arch_conf#"$TOP/"}"
-need bison ccache flex make pkg-config "${compiler[@]}" gcc g++ libc6-dev=/usr/include/stdio.h
+need bison ccache flex make pkg-config python3 "${compiler[@]}" gcc g++ \
+	libc6-dev=/usr/include/stdio.h
 libraries=$("$TOP/scripts/make/sysroot.sh" "$arch")
 lib=$libraries/usr/lib/$multiarch
 # It is built from tools/ alone.
@@ -31,12 +32,13 @@ build()
 	[ "$(cat "$out/jevents" 2> /dev/null)" = "${jevents[*]}" ] || rm -rf "$out/pmu-events"
 	echo "${jevents[*]}" > "$out/jevents"
 	# All paths are absolute here: let ccache find the objects of another tree.
+	# Without libpython, nothing is asked of python3-config.
 	export CCACHE_BASEDIR=$tree
 	PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$libraries \
 	make -s -C "$tree/tools/perf" O="$out" ARCH="$perf_arch" -j"$JOBS" \
 		CROSS_COMPILE="$CROSS_COMPILE" CC="ccache ${CROSS_COMPILE}gcc" \
 		CXX="ccache ${CROSS_COMPILE}g++" HOSTCC="ccache gcc" \
-		PYTHON=/usr/bin/python3 BUILD_BPF_SKEL=0 \
+		PYTHON=/usr/bin/python3 PYTHON_CONFIG=/bin/true BUILD_BPF_SKEL=0 \
 		JEVENTS_ARCH="${jevents[0]}" JEVENTS_MODEL="${jevents[1]}" \
 		EXTRA_CFLAGS="-I$libraries/usr/include -I$libraries/usr/include/$multiarch" \
 		LDFLAGS="-static -L$lib" "${without[@]/%/=1}" "$out/perf"

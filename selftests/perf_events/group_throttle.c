@@ -735,4 +735,114 @@ TEST(clock_period)
 	EXPECT_LE(event.early, event.unthrottled / 4);
 }
 
+/* A new period of a clock lets its throttled group go on, with all of its hardware events. */
+TEST(period_of_a_clock)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 300000,
+		.sample_type = PERF_SAMPLE_IP,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	uint64_t clock_period = 1000000000, before, after, end;
+	int leader, clock, insns, throttled = 0, silent = 0;
+	struct sample_limits limits;
+
+	leader = perf_event_open(&attr, 0, -1, -1);
+	if (leader < 0) {
+		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
+		SKIP(return, "no cycles: %s", strerror(errno));
+	}
+	attr.disabled = 0;
+	attr.sample_period = 0;
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	insns = perf_event_open(&attr, 0, -1, leader);
+	if (insns < 0) {
+		close(leader);
+		SKIP(return, "no instructions: %s", strerror(errno));
+	}
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = clock_period;
+	clock = perf_event_open(&attr, 0, -1, leader);
+	ASSERT_LE(0, clock);
+
+	/* One sample of each tick throttles. */
+	save_sample_limits(&limits);
+	if (write_number(PERF_MAX_RATE, 100) && write_number(PERF_MAX_PERCENT, 0)) {
+		ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+		for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; throttled++) {
+			do {
+				before = count_of(insns);
+				spin(2000);
+				after = count_of(insns);
+			} while (after != before && now_ns() < end);
+			if (after != before)
+				break;
+			EXPECT_EQ(0, ioctl(clock, PERF_EVENT_IOC_PERIOD, &clock_period));
+			before = count_of(insns);
+			spin(2000);
+			silent += count_of(insns) < before + 2000;
+		}
+	}
+	restore_sample_limits(&limits);
+	close(clock);
+	close(insns);
+	close(leader);
+	if (!throttled)
+		SKIP(return, "this machine does not throttle the group");
+	ksft_print_msg("%d new periods, silent after %d\n", throttled, silent);
+	EXPECT_EQ(0, silent);
+}
+
+/* The clock of a group whose PMU has no interrupt goes on at the next tick as well. */
+TEST(no_interrupt)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = read_number("/sys/bus/event_source/devices/msr/type"),
+		.sample_type = PERF_SAMPLE_TIME,
+		.disabled = 1,
+	};
+	struct event event = {};
+	struct sample_limits limits;
+	uint64_t end, samples;
+	bool limited;
+	int leader;
+
+	/* The TSC is its event 0. */
+	leader = (int)attr.type < 0 ? -1 : perf_event_open(&attr, 0, -1, -1);
+	if (leader < 0)
+		SKIP(return, "no PMU without interrupts");
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = 100000;
+	attr.disabled = 0;
+	event.fd = perf_event_open(&attr, 0, -1, leader);
+	ASSERT_LE(0, event.fd);
+	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
+	ASSERT_NE(MAP_FAILED, event.page);
+
+	save_sample_limits(&limits);
+	limited = write_number(PERF_MAX_RATE, 1000) && write_number(PERF_MAX_PERCENT, 0);
+	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < SLOTS; i++) {
+		samples = event.samples;
+		for (end = now_ns() + SLOT_NS; now_ns() < end; drain(&event))
+			spin(10000);
+		EXPECT_LT(samples, event.samples) TH_LOG("slot %d", i);
+	}
+	restore_sample_limits(&limits);
+	ksft_print_msg("%llu samples\n", (unsigned long long)event.samples);
+	munmap(event.page, ring_size());
+	close(event.fd);
+	close(leader);
+	if (!limited)
+		SKIP(return, "cannot limit the rate of samples");
+}
+
 TEST_HARNESS_MAIN
