@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 22
+plan 23
 
 check()				# WHAT COMMAND...
 {
@@ -63,6 +63,7 @@ def write(name, value):
 			   json.dumps(value, ensure_ascii=False))
 
 write("good", report)
+write("branches", json.dumps(report).replace('"sampler": 0', '"branches": true, "sampler": 0'))
 write("no-json", "perf report: no data")
 write("list", [])
 write("version", {**report, "version": 1})
@@ -85,6 +86,11 @@ result 0 "Write a page"
 cp "${testdir}/page.html" "${testdir}/first.html"
 check "From the standard input, the same bytes" \
 	sh -c "'${PYTHON}' '${script}' - < '${testdir}/good.json' | cmp - '${testdir}/first.html'"
+
+# They are no windows, and do not end elsewhere.
+page "${testdir}/branches.json"
+check "Branch stacks" sh -c "grep -q '<b>100</b> branch stacks' '${testdir}/page.html' &&
+	! grep -q '>DIS<' '${testdir}/page.html' && grep -q '>DIS<' '${testdir}/first.html'"
 
 # check_page NAME EXPRESSION: check what Python finds in the page
 check_page() {

@@ -174,6 +174,8 @@ def check(page, screenshot, profile):
                         '.map(row => row.cells[0].textContent)')
     result(names == sorted(names), 'names sort')
 
+    if not browser.run('document.querySelectorAll(".flame").length'):
+        sys.exit('check-page.py: the page has no flame graph, which the report needs -g for')
     # The widest frame that is narrower than its parent's.
     frame = browser.run(FRAMES + '''.filter(f => parseFloat(f.style.width) < 60)
         .sort((a, b) => parseFloat(b.style.width) - parseFloat(a.style.width))[0].dataset.i''')

@@ -177,18 +177,20 @@ def entry_keys(entry):
 def make_columns(event, rows):
 	"""Choose the columns, and their scales from the values of all rows."""
 	has_windows = "windows" in event
+	has_branches = has_windows and event["windows"].get("branches")
 	names = list(dict.fromkeys(key[7:] for row in rows for key in row
 				   if key.startswith("metric:")))
 	known = [name for name in METRICS if name in names]
 	unit = "%CY" if is_event(event["event"], "(cpu-)?cycles") else "%"
-	specs = [("used", "#", "number of windows that are used", False)] if has_windows else \
+	what = "branch stacks" if has_branches else "windows that are used"
+	specs = [("used", "#", f"number of {what}", False)] if has_windows else \
 		[("samples", "Samples", "number of samples", False)]
 	early = [name for name in known if name in list(METRICS)[:BEFORE_TIME]]
 	late = [name for name in known + names if name not in early]
 	specs += [("metric:" + name, *METRICS[name], True) for name in early]
 	specs.append(("time", unit, f"share of the time, of all {event['event']}", True))
 	specs += [("metric:" + name, *METRICS.get(name, (name, name)), True) for name in dict.fromkeys(late)]
-	if has_windows:
+	if has_windows and not has_branches:
 		specs.append(("left", "DIS",
 			      "percentage of the windows that ended elsewhere", False))
 	return [Column(key, header, text, [row.get(key) for row in rows], heat)
@@ -287,7 +289,8 @@ def section(event, position, max_rows):
 		everything = windows["all"]
 		used, all_ = number(everything["used"]), number(everything["windows"])
 		length = f" of {windows['length']:g}" if windows["length"] else ""
-		facts.append(f"<b>{used}</b> of {all_} windows{length} used "
+		facts.append(f"<b>{used}</b> branch stacks" if windows.get("branches") else
+			     f"<b>{used}</b> of {all_} windows{length} used "
 			     f"({100 * used / max(all_, 1):.1f} %)")
 		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything["problems"].items() if nr]
