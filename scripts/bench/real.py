@@ -99,7 +99,7 @@ class Truth:
                 if int(fields[0]) != number or not starts[0] <= pc < found[-1].end:
                     continue
                 i = bisect.bisect_right(starts, pc) - 1
-                key = i if i >= 0 and pc < found[i].end else -1
+                key = i if pc < found[i].end else -1
                 sums[key] = [a + b for a, b in zip(sums[key], counts)]
         if not sums:
             raise SystemExit(f'{profile} has no profile {number}')

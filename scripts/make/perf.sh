@@ -32,8 +32,8 @@ build()
 	[ "$(cat "$out/jevents" 2> /dev/null)" = "${jevents[*]}" ] || rm -rf "$out/pmu-events"
 	echo "${jevents[*]}" > "$out/jevents"
 	# All paths are absolute here: let ccache find the objects of another tree.
-	# Without libpython, nothing is asked of python3-config.
 	export CCACHE_BASEDIR=$tree
+	# Without libpython, nothing is asked of python3-config.
 	PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$libraries \
 	make -s -C "$tree/tools/perf" O="$out" ARCH="$perf_arch" -j"$JOBS" \
 		CROSS_COMPILE="$CROSS_COMPILE" CC="ccache ${CROSS_COMPILE}gcc" \
