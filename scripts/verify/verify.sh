@@ -6,8 +6,8 @@
 #
 #   archs      perf core and the PMU drivers compile for all architectures, W=1 and sparse,
 #              or with ARCHS="NAME ..." for these, see scripts/verify/archs.table
-#   bisect     each commit compiles without new warnings, boots and passes the tests that
-#              exist by then
+#   bisect     each commit compiles without new warnings, and the last ones of topics (with
+#              BOOT=each: each) boot and pass the tests that exist by then
 #   deb        the packages of "make deb" install on a disk with Debian 12 in QEMU, boot,
 #              record, and can be removed: build/results/deb has what it says;
 #              PACKAGES=DIRECTORY tests these

@@ -63,8 +63,9 @@
 #define MIN_OWN			0.25
 /* With so many of an event in a window, windows tell more than the same number of samples. */
 #define MIN_COUNT		3
-/* With less of an event there is no logarithm of an estimate. */
+/* With less of an event there is no logarithm of an estimate, nor with a lower rate. */
 #define MIN_SAMPLES		3
+#define MIN_RATE		0.000001
 /* Of entries with less, windows and samples cannot be compared. */
 #define MIN_COMPARED		20
 /*
@@ -73,15 +74,25 @@
  * programs, also by logarithms, and what is tried.
  */
 #define UNKNOWN_BIAS		0.25
-#define LIKELY_BIAS		0.15
-#define BIAS_SPREAD		1.0
+#define LIKELY_BIAS		0.08
+#define BIAS_SPREAD		0.5
 #define MIN_BIAS		0.01
 #define MAX_BIAS		1.0
 #define BIAS_STEPS		60
 /* The degrees of freedom that the estimate of it has. */
-#define BIAS_DF			6
+#define BIAS_DF			10
 /* That of windows which do not leave the entry, and are not too long, is so much of it. */
-#define UNLEFT_BIAS		0.05
+#define UNLEFT_BIAS		0.02
+/* By how much more they are biased that are too long. */
+#define OVERLONG_BIAS		2
+/*
+ * Windows that pass through another entry and end where they began are not seen to leave it:
+ * how many entries have such windows, for one that has not, and how biased these are.
+ */
+#define OUTLIERS		0.005
+#define OUTLIER_BIAS		0.5
+/* More likely than this is certain. */
+#define MAX_LOG_ODDS		100
 /* And that of branch stacks: where code is slow is only judged by what is near. */
 #define BRANCHES_BIAS		0.1
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
@@ -700,7 +711,8 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 
 		memset(factors, 0, sizeof(factors));
 		factors[event] = 1;
-		rate.windows = max(count / length, 0.0);
+		/* What is left by rounding is no count. */
+		rate.windows = count >= MIN_RATE * length ? count / length : 0;
 		rate.windows_variance = window_stats__variance(entry->stats, group, factors,
 							       noise) / (count * count);
 	}
@@ -825,11 +837,24 @@ static double window_stats__bias(const struct window_stats *stats,
 {
 	double left = (stats->problems[ilog2(WINDOW_LEFT)] + 1.0) / (stats->nr_windows + 2.0);
 	double overlong = stats->sums ?
-			  clamp(1 - window_stats__told(stats, group), 0.0, 1.0) : 0;
+			  OVERLONG_BIAS * clamp(1 - window_stats__told(stats, group), 0.0, 1.0) : 0;
 
 	if (group->branches)
 		return BRANCHES_BIAS * BRANCHES_BIAS;
 	return left * left + overlong * overlong + UNLEFT_BIAS * UNLEFT_BIAS;
+}
+
+/*
+ * For an entry whose windows are like those of others: how many have windows like this one's
+ * but are not, if windows and samples differ by the root of @square where @variance explains
+ * that of others.
+ */
+static double outlier_odds(double square, double variance)
+{
+	double more = variance + OUTLIER_BIAS * OUTLIER_BIAS;
+
+	return OUTLIERS * sqrt(variance / more) *
+	       exp(min(square / 2 * (1 / variance - 1 / more), (double)MAX_LOG_ODDS));
 }
 
 /* What windows and samples of an entry differ by. */
@@ -890,11 +915,13 @@ static double window_group__find_bias(const struct window_group *group,
 		biases[step] = exp(2 * log_bias);
 		likelihoods[step] = -prior * prior / 2;
 		for (unsigned int i = 0; i < nr; i++) {
+			double square = differences[i].square;
 			double variance = differences[i].variance +
 					  biases[step] * differences[i].bias;
 
-			likelihoods[step] -= (log(variance) +
-					      differences[i].square / variance) / 2;
+			likelihoods[step] -= (log(variance) + square / variance) / 2;
+			if ((int)event == group->insns)
+				likelihoods[step] += log1p(outlier_odds(square, variance));
 		}
 		most = max(most, likelihoods[step]);
 	}
@@ -907,10 +934,14 @@ static double window_group__find_bias(const struct window_group *group,
 	return sum / weights;
 }
 
-/* An estimate of a count, and how large the part of the windows in its logarithm is. */
+/*
+ * An estimate of a count, how large the part of the windows in its logarithm is, and the
+ * square of how biased that is.
+ */
 struct window_count {
 	double	count;
 	double	windows;
+	double	bias;
 };
 
 /*
@@ -928,6 +959,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	struct window_rate rate;
 
 	count->windows = 0;
+	count->bias = group->bias[event] * window_stats__bias(entry->stats, group);
 	count->count = cycles;
 	if (event == group->sampler_index)
 		return cycles > 0;
@@ -944,9 +976,15 @@ static bool window_entry__count(const struct window_entry *entry,
 		count->count = cycles * rate.windows;
 		return window_stats__length(entry->stats, group) > 0 && cycles > 0;
 	}
+	if ((int)event == group->insns) {
+		double difference = log(rate.samples / rate.windows), odds;
+
+		odds = outlier_odds(difference * difference, rate.windows_variance +
+				    rate.samples_variance + count->bias);
+		count->bias += OUTLIER_BIAS * OUTLIER_BIAS * odds / (1 + odds);
+	}
 	time_variance = window_samples__variance(&time);
-	windows = rate.windows_variance +
-		  group->bias[event] * window_stats__bias(entry->stats, group);
+	windows = rate.windows_variance + count->bias;
 	sampled = window_samples__variance(&samples);
 	if (relative)
 		sampled += time_variance;
@@ -1161,9 +1199,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					 derivatives[event] * time.share *
 					 group->totals[group->sampler_index] / length;
 			variance__add(&variance, part * part * by_log * by_log *
-				      group->bias[event] *
-				      window_stats__bias(entry->stats, group),
-				      BIAS_DF);
+				      parts[event].bias, BIAS_DF);
 		}
 		if (part < 1 && samples.share) {
 			variance__add(&variance, (1 - part) * (1 - part) * by_log * by_log *

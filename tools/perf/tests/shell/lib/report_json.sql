@@ -1,75 +1,97 @@
 -- Metrics of each function in all reports of the table "reports", of which the column
 -- "data" has the output of perf report --windows --json: of events that are sampled too.
--- The comments name what window_stats__estimate() in perf does.
+-- What is computed is that of window_stats__estimate() in perf.
 WITH event AS (
-	SELECT e.value AS event,
-		(SELECT key FROM json_each(e.value, '$.windows.group')
-		 WHERE value GLOB 'cycles*' OR value GLOB '*/cycles*'
-		 OR value GLOB 'cpu-cycles*' OR value GLOB '*/cpu-cycles*') AS c,
-		(SELECT key FROM json_each(e.value, '$.windows.group')
-		 WHERE value GLOB 'instructions*' OR value GLOB '*/instructions*') AS i
-	FROM reports, json_each(data, '$.events') AS e
-	WHERE e.value -> '$.windows' IS NOT NULL
+	SELECT e.value -> 'entries' AS entries, e.value -> 'windows' AS w,
+		(SELECT min(n.key) FROM json_each(e.value -> 'windows' -> 'group') AS n
+		 WHERE '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/cycles%'
+		 OR '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/cpu-cycles%') AS c,
+		(SELECT min(n.key) FROM json_each(e.value -> 'windows' -> 'group') AS n
+		 WHERE '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/instructions%'
+		) AS i
+	FROM reports, json_each(data -> 'events') AS e
+	WHERE e.value -> 'windows' IS NOT NULL
 ), total AS (
 	-- What all entries have in common. Kish's number of samples adds up, as their weights.
-	SELECT sum(event ->> '$.windows.all.weight') AS weight,
-		sum(event ->> '$.windows.all.weight') * sum(event ->> '$.windows.all.weight') /
-			sum(event ->> '$.windows.all.weight2') AS nr,
-		sum(event -> '$.windows.totals' ->> c) AS cycles,
-		sum(event -> '$.windows.totals' ->> i) AS insns,
-		1.0 * sum(event -> '$.windows.samples' -> i ->> '$.weight') AS sampled,
-		sum(event -> '$.windows.samples' -> i ->> '$.effective') AS nr_sampled,
-		avg(event -> '$.windows.noise' ->> i) AS noise,
-		avg(event -> '$.windows.bias' ->> i) AS bias
-	FROM event WHERE i IS NOT NULL
+	SELECT sum(CAST(w -> 'all' ->> 'weight' AS float)) AS weight,
+		sum(CAST(w -> 'all' ->> 'weight2' AS float)) AS weight2,
+		sum(CAST(w -> 'totals' ->> c AS float)) AS cycles,
+		sum(CAST(w -> 'totals' ->> i AS float)) AS insns,
+		sum(CAST(w -> 'samples' -> i ->> 'weight' AS float)) AS sampled,
+		sum(CAST(w -> 'samples' -> i ->> 'effective' AS float)) AS nr_sampled,
+		-- Enough instructions in each window.
+		sum(CAST(w -> 'all' -> 'sums' ->> (i + 2) AS float)) /
+			nullif(sum(CAST(w -> 'all' -> 'sums' ->> 0 AS float)), 0) >= 3 AS frequent,
+		avg(CAST(w -> 'noise' ->> i AS float)) AS noise,
+		avg(CAST(w -> 'bias' ->> i AS float)) AS bias
+	FROM event WHERE c IS NOT NULL AND i IS NOT NULL
 ), entry AS (
-	SELECT e.value ->> 'symbol' AS symbol, e.value -> '$.windows' AS w, c, i,
-		event ->> '$.windows.branches' AS branches,
+	SELECT e.value ->> 'symbol' AS symbol, e.value -> 'windows' AS w, c, i,
+		CASE WHEN event.w ->> 'branches' IN ('1', 'true') THEN 1.0 ELSE 0.0 END AS branches,
 		-- Products of two values are behind the sums, in a triangle.
-		'$[' || ((i + 2) * (i + 3) / 2 + i + 2) || ']' AS ii,
-		'$[' || ((c + 2) * (c + 3) / 2 + c + 2) || ']' AS cc,
-		'$[' || ((max(c, i) + 2) * (max(c, i) + 3) / 2 + min(c, i) + 2) || ']' AS ci
-	FROM event, json_each(event, '$.entries') AS e
-	WHERE i IS NOT NULL AND e.value -> '$.windows' IS NOT NULL
+		(i + 2) * (i + 3) / 2 + i + 2 AS ii, (c + 2) * (c + 3) / 2 + c + 2 AS cc,
+		CASE WHEN c > i THEN (c + 2) * (c + 3) / 2 + i + 2
+			ELSE (i + 2) * (i + 3) / 2 + c + 2 END AS ci
+	FROM event, json_each(entries) AS e
+	WHERE c IS NOT NULL AND i IS NOT NULL AND e.value -> 'windows' IS NOT NULL
 ), sums AS (
-	SELECT symbol, 1.0 * sum(w ->> '$.weight') AS weight, sum(w ->> '$.used') AS used,
-		1.0 * sum(w ->> '$.windows') AS windows, sum(w ->> '$.problems.left') AS "left",
-		1.0 * sum(w ->> '$.sums[0]') AS nr,
-		1.0 * sum(w -> '$.sums' ->> (c + 2)) AS cycles,
-		1.0 * sum(w -> '$.sums' ->> (i + 2)) AS insns,
-		CASE WHEN sum(w ->> '$.begun[1]') > 0 THEN
-			min(max(1 - 1.0 * sum(w ->> '$.begun[0]') / sum(w ->> '$.begun[1]'), 0), 1)
-			ELSE 0 END AS overlong,
-		1.0 * sum(w ->> '$.products[0]') AS nr2, sum(w -> '$.products' ->> ii) AS ii,
-		sum(w -> '$.products' ->> ci) AS ci, sum(w -> '$.products' ->> cc) AS cc,
-		1.0 * sum(w -> '$.samples' ->> i) AS sampled, avg(branches) AS branches
+	SELECT symbol, sum(CAST(w ->> 'weight' AS float)) AS weight,
+		sum(CAST(w ->> 'used' AS float)) AS used,
+		sum(CAST(w ->> 'windows' AS float)) AS windows,
+		sum(CAST(w -> 'problems' ->> 'left' AS float)) AS elsewhere,
+		sum(CAST(w -> 'sums' ->> 0 AS float)) AS nr,
+		sum(CAST(w -> 'sums' ->> (c + 2) AS float)) AS cycles,
+		sum(CAST(w -> 'sums' ->> (i + 2) AS float)) AS insns,
+		sum(CAST(w -> 'begun' ->> 0 AS float)) AS told,
+		sum(CAST(w -> 'begun' ->> 1 AS float)) AS begun,
+		sum(CAST(w -> 'products' ->> 0 AS float)) AS nr2,
+		sum(CAST(w -> 'products' ->> ii AS float)) AS ii,
+		sum(CAST(w -> 'products' ->> ci AS float)) AS ci,
+		sum(CAST(w -> 'products' ->> cc AS float)) AS cc,
+		sum(CAST(w -> 'samples' ->> i AS float)) AS sampled,
+		avg(branches) AS branches
 	FROM entry GROUP BY symbol
+), share AS (
+	-- Shares of the time and of the samples, the rate of windows, and how many they are.
+	SELECT s.*, noise, bias, s.weight / t.weight AS time, t.weight * t.weight / weight2 AS nr_time,
+		s.sampled / nullif(t.sampled, 0) AS share, nr_sampled,
+		t.insns / nullif(t.cycles, 0) AS ipc, s.nr * s.nr / nullif(nr2, 0) AS n,
+		CASE WHEN (frequent OR t.sampled IS NULL) AND s.cycles > 0 AND
+			s.insns >= 0.000001 * s.cycles THEN s.insns / s.cycles END AS by_windows,
+		CASE WHEN told < begun THEN 1 - told / begun ELSE 0 END AS overlong
+	FROM sums AS s, total AS t WHERE s.weight > 0
 ), rate AS (
 	-- Instructions for each cycle from windows, from samples, and their variances.
-	SELECT symbol, used, "left", windows, s.weight / t.weight AS time,
-		s.insns / s.cycles AS by_windows,
-		(max(ii - 2 * s.insns / s.cycles * ci +
-		     s.insns / s.cycles * s.insns / s.cycles * cc, 0) +
-		 3 * noise * nr2 / (s.nr * s.nr / nr2)) *
-		(s.nr * s.nr / nr2) / (s.nr * s.nr / nr2 + 2) / (s.insns * s.insns) +
-		bias * (branches * 0.04 + (1 - branches) *
-			(("left" + 1) / (windows + 2) * ("left" + 1) / (windows + 2) +
-			 overlong * overlong + 0.0025)) AS var_windows,
-		CASE WHEN s.sampled / t.sampled * t.nr_sampled >= 3 THEN
-			s.sampled / t.sampled * t.insns / (s.weight / t.weight * t.cycles)
-			END AS by_samples,
-		(1 - s.sampled / t.sampled) / (s.sampled / t.sampled * t.nr_sampled) +
-		(1 - s.weight / t.weight) / (s.weight / t.weight * t.nr) AS var_samples
-	FROM sums AS s, total AS t
+	SELECT *, CASE WHEN share * nr_sampled >= 3 THEN share * ipc / time END AS by_samples,
+		(1 - share) / nullif(share * nr_sampled, 0) +
+			(1 - time) / (time * nr_time) AS var_samples,
+		ii - 2 * by_windows * ci + by_windows * by_windows * cc AS squares,
+		3 * noise * nr2 / n AS prior,
+		bias * (branches * 0.01 + (1 - branches) *
+			((elsewhere + 1) / (windows + 2) * (elsewhere + 1) / (windows + 2) +
+			 4 * overlong * overlong + 0.0004)) AS var_bias
+	FROM share
+), variance AS (
+	SELECT *, var_bias + (prior + CASE WHEN squares > 0 THEN squares ELSE 0 END) *
+		n / (n + 2) / (insns * insns) AS var_windows,
+		ln(by_samples / by_windows) AS difference
+	FROM rate
+), outlier AS (
+	-- The logarithm of how much likelier the difference is if the windows are of elsewhere.
+	SELECT *, ln(1 + 0.25 / (var_windows + var_samples)) / -2 + difference * difference / 2 *
+		(1 / (var_windows + var_samples) - 1 / (var_windows + var_samples + 0.25)) AS more
+	FROM variance
 ), pooled AS (
 	SELECT *, CASE
+		WHEN by_windows IS NULL THEN nullif(share, 0) * ipc / time
 		WHEN by_samples IS NULL THEN by_windows
-		WHEN by_windows IS NULL OR by_windows <= 0 THEN by_samples
-		ELSE exp((ln(by_windows) * var_samples + ln(by_samples) * var_windows) /
-			 (var_samples + var_windows)) END AS ipc
-	FROM rate
+		ELSE exp((ln(by_windows) * var_samples + ln(by_samples) * (var_windows + odd)) /
+			 (var_samples + var_windows + odd)) END AS ipc_pooled
+	FROM (SELECT *, 0.25 / (1 + 200 * exp(CASE WHEN more > 100 THEN -100 ELSE -more END)) AS odd
+	      FROM outlier) AS o
 )
-SELECT round(100.0 * time, 2) AS "%CY", round(1.0 / ipc, 2) AS "CPI", used AS "Windows",
-	round(100.0 * "left" / windows) AS "%DIS", symbol AS "Symbol"
+SELECT round(CAST(100 * time AS numeric), 2) AS "%CY",
+	round(CAST(1 / ipc_pooled AS numeric), 2) AS "CPI", used AS "Windows",
+	round(CAST(100 * elsewhere / nullif(windows, 0) AS numeric)) AS "%DIS", symbol AS "Symbol"
 FROM pooled
 ORDER BY time DESC;

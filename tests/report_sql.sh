@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: report_sql.sh [MACHINE]
+#
+# Record a program with windows on a MACHINE (x86_64-stalls), make a hundred reports of it
+# as JSON, of as many parts of the time, and add them up as report-json.txt says, on SQLite
+# and on a PostgreSQL server that is started for it. Of each function, they have what
+# perf report says of all: the time and the windows, and the CPI but for what is found from
+# all windows of a report. KTAP.
+. "$(dirname "$0")/../scripts/run/machines.sh"
+. "$TOP/scripts/packages.sh"
+
+[ $# -le 1 ] || usage
+machine=${1:-x86_64-stalls} parts=100
+require_machine "$machine"
+need postgresql=/usr/lib/postgresql sqlite3
+perf=$("$TOP/scripts/make/perf.sh" x86_64)
+page=$LINUX/tools/perf/Documentation/report-json.txt
+query=$LINUX/tools/perf/tests/shell/lib/report_json.sql
+work=$(mktemp -d) out=$work/log
+trap 'rm -rf "$work"' EXIT
+. "$TOP/tests/guest/ktap.sh"
+plan 6
+
+# The recording, of the program that perf has.
+list=$BUILD/lists/report-sql.list results=$RESULTS/report-sql
+mkdir -p "${list%/*}" "$work/root/usr/bin"
+record='perf fnstat record -c 99700 -M cpi -o perf.data -- perf test -w fnmix 2000'
+echo "record 300 cd /tmp && $record > said 2>&1 && gzip -c perf.data | base64 || cat said" > "$list"
+"$TOP/scripts/run/run-list.sh" "$machine" "$list" "$results" 600
+tr -d '\r' < "$results/record.tap" | base64 -d 2> "$out" | gunzip > "$work/perf.data" 2>> "$out" ||
+	cat "$results/record.tap" >> "$out"
+[ -s "$work/perf.data" ]
+result $? 'record'
+
+# report OPTION...: what perf fnstat report prints
+report()
+{
+	"$perf" fnstat report -i "$work/perf.data" --symfs "$work/root" -M cpi "$@" 2> "$out"
+}
+
+# Compare a table with the entries of the whole report that take at least a percent of the
+# time: windows at the ends of a part are in none, at most LOST of all. TOLERANCE is of the
+# CPI, "interval" is that of the report.
+compare()			# TOLERANCE LOST TABLE
+{
+	python3 - "$work/one/reports/one.json" "$@" << 'END'
+import json
+import sys
+
+tolerance, lost, table = sys.argv[2], float(sys.argv[3]), sys.argv[4]
+with open(sys.argv[1], encoding='utf-8') as file:
+    events = json.load(file)['events']
+with open(table, encoding='utf-8') as file:
+    rows = {row[4]: [float(x or 'nan') for x in row[:3]]
+            for row in (line.rstrip('\n').split('|') for line in file)}
+compared = 0
+for event in events:
+    if 'windows' not in event:
+        continue
+    for entry in event['entries']:
+        time = 100 * entry['windows']['weight'] / event['windows']['all']['weight']
+        if time < 1:
+            continue
+        compared += 1
+        cpi, used = entry['metrics']['cpi'], entry['windows']['used']
+        low, high = cpi['low'], cpi['high']
+        if tolerance != 'interval':
+            low, high = (cpi['value'] * (1 + sign * float(tolerance)) for sign in (-1, 1))
+        row = rows.get(entry['symbol'])
+        if not row or abs(row[0] - time) > 0.011 or not low - 0.006 <= row[1] <= high + 0.006 or \
+                not used * (1 - lost) <= row[2] <= used:
+            sys.exit(f'{entry["symbol"]}: {row}, perf has {time}, {cpi}, {used}')
+if compared < 5:
+    sys.exit(f'compared {compared} functions')
+END
+}
+
+mkdir -p "$work"/{one,reports}/reports
+ln -s "$perf" "$work/root/usr/bin/perf"
+report --json > "$work/one/reports/one.json" || cat "$out" >> "$work/failed"
+for ((i = 1; i <= parts; i++)); do
+	report --json --time "1%/$i" > "$work/reports/reports/$i.json" || cat "$out" >> "$work/failed"
+done
+[ ! -s "$work/failed" ]
+result $? "$(grep -l '"rounds"' "$work"/reports/reports/* | wc -l) of $parts reports have windows"
+
+# Print the commands of the page that begin with WORD, as they are typed.
+typed()				# WORD
+{
+	awk -v word="$1" '
+		/^  \$ /	{ on = $2 == word; sub(/\$ /, "") }
+		!/^  /		{ on = 0 }
+		on' "$page"
+}
+
+# Print what an engine makes of the reports in a directory: "time|CPI|windows|left|function".
+add_up()			# ENGINE DIRECTORY
+{
+	case $1 in
+	SQLite)
+		typed sqlite3 | sed 's/-box/-batch/' > "$work/$2/commands" ;;
+	PostgreSQL)
+		{ typed psql; typed for; } | sed 's/psql/& -v ON_ERROR_STOP=1 -qAt/' > "$work/$2/commands" ;;
+	esac
+	cp "$query" "$work/$2"
+	chmod -R a+rX "$work"
+	(
+		cd "$work/$2"
+		run=(bash -euo pipefail commands)
+		[ "$1" = SQLite ] || run=(pg_virtualenv "${run[@]}")
+		"${run[@]}" 2> "$out" | grep '|'
+	) > "$work/$2/$1.table"
+}
+
+for engine in SQLite PostgreSQL; do
+	add_up "$engine" one && compare 0.001 0 "$work/one/$engine.table" 2> "$out"
+	result $? "$engine: one report"
+	add_up "$engine" reports && compare interval 0.01 "$work/reports/$engine.table" 2> "$out"
+	result $? "$engine: $parts reports"
+done
+exit "$failed"
