@@ -13,14 +13,14 @@
 [ $# -le 1 ] || usage
 machine=${1:-x86_64-stalls} parts=100
 require_machine "$machine"
-need postgresql=/usr/lib/postgresql sqlite3
+need postgresql=pg_virtualenv python3 sqlite3
 perf=$("$TOP/scripts/make/perf.sh" x86_64)
 page=$LINUX/tools/perf/Documentation/report-json.txt
 query=$LINUX/tools/perf/tests/shell/lib/report_json.sql
 work=$(mktemp -d) out=$work/log
 trap 'rm -rf "$work"' EXIT
 . "$TOP/tests/guest/ktap.sh"
-plan 6
+plan 7
 
 # The recording, of the program that perf has.
 list=$BUILD/lists/report-sql.list results=$RESULTS/report-sql
@@ -76,7 +76,7 @@ if compared < 5:
 END
 }
 
-mkdir -p "$work"/{one,reports}/reports
+mkdir -p "$work"/{one,reports,branches}/reports
 ln -s "$perf" "$work/root/usr/bin/perf"
 report --json > "$work/one/reports/one.json" || cat "$out" >> "$work/failed"
 for ((i = 1; i <= parts; i++)); do
@@ -113,10 +113,20 @@ add_up()			# ENGINE DIRECTORY
 	) > "$work/$2/$1.table"
 }
 
+# A machine that did nothing changes nothing.
+idle=$(grep -L '"rounds"' "$work"/reports/reports/* | head -n 1)
+cp "$idle" "$work/one/reports/idle.json"
+# What branch stacks tell is less biased than what windows do.
+sed 's/"branches": false/"branches": true/' "$work/one/reports/one.json" > "$work/branches/reports/one.json"
 for engine in SQLite PostgreSQL; do
 	add_up "$engine" one && compare 0.001 0 "$work/one/$engine.table" 2> "$out"
-	result $? "$engine: one report"
+	result $? "$engine: one report, and an empty one"
 	add_up "$engine" reports && compare interval 0.01 "$work/reports/$engine.table" 2> "$out"
 	result $? "$engine: $parts reports"
+	add_up "$engine" branches
 done
+paste -d '|' "$work"/{branches/SQLite,branches/PostgreSQL,one/SQLite}.table > "$out"
+# The CPI is the second of five columns.
+awk -F '|' '$2 + 0 != $7 + 0 { exit 1 } $2 != $12 { other++ } END { exit !other }' "$out"
+result $? 'branch stacks'
 exit "$failed"

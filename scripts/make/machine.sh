@@ -60,7 +60,7 @@ if grep -q '/guest/typed\.sh' "$list"; then
 		files+=("$LINUX/$file=typed/${file##*/}")
 	done
 fi
-if grep -q '/guest/real\.sh' "$list"; then
+if grep -qE '/guest/real\.sh|/typed/perf-fnstat\.txt' "$list"; then
 	real=$("$TOP/scripts/make/real.sh")
 	files+=("$real=real")
 fi

@@ -32,9 +32,9 @@ packages=("$dir"/*.deb)
 
 rm -rf "$results"
 mkdir -p "$results"
-# To be removed as the README says.
-sed -n "s/^ *sudo \(apt purge\) \(.*\) && sudo reboot\$/\1 -q -y \2/p" "$TOP/README.md" > "$results/purge"
-[ "$(wc -l < "$results/purge")" = 1 ] || die 'README.md does not say how to remove the packages'
+# To be removed as docs/install.md says.
+sed -n "s/^ *sudo \(apt purge\) \(.*\) && sudo reboot\$/\1 -q -y \2/p" "$TOP/docs/install.md" > "$results/purge"
+[ "$(wc -l < "$results/purge")" = 1 ] || die 'docs/install.md does not say how to remove the packages'
 trap 'rm -f "$disk"' EXIT
 cp --sparse=always --reflink=auto "$debian/disk.img" "$disk"
 

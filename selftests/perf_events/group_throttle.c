@@ -695,8 +695,26 @@ TEST_F(clock, counts_time_once)
 	EXPECT_GT(running + slack, total.value);
 }
 
+FIXTURE(limited)
+{
+	struct sample_limits limits;
+};
+
+FIXTURE_SETUP(limited)
+{
+	save_sample_limits(&self->limits);
+	/* One sample of each tick throttles. */
+	if (!write_number(PERF_MAX_RATE, 100) || !write_number(PERF_MAX_PERCENT, 0))
+		SKIP(return, "cannot limit the rate of samples");
+}
+
+FIXTURE_TEARDOWN_PARENT(limited)
+{
+	restore_sample_limits(&self->limits);
+}
+
 /* A clock that was throttled at the end of a period begins a whole one when it goes on. */
-TEST(clock_period)
+TEST_F(limited, clock_period)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -709,8 +727,6 @@ TEST(clock_period)
 		.exclude_hv = 1,
 	};
 	struct event event = { .least = attr.sample_period / 2 };
-	struct sample_limits limits;
-	bool limited;
 	uint64_t end;
 
 	event.fd = perf_event_open(&attr, 0, -1, -1);
@@ -718,17 +734,11 @@ TEST(clock_period)
 	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
 	ASSERT_NE(MAP_FAILED, event.page);
 
-	/* One sample of each tick throttles. */
-	save_sample_limits(&limits);
-	limited = write_number(PERF_MAX_RATE, 100) && write_number(PERF_MAX_PERCENT, 0);
 	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event))
 		spin(10000);
 	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
-	restore_sample_limits(&limits);
 
-	if (!limited)
-		SKIP(return, "cannot limit the rate of samples");
 	ksft_print_msg("unthrottled %llu times, %llu early samples\n",
 		       (unsigned long long)event.unthrottled, (unsigned long long)event.early);
 	EXPECT_LT(0, event.unthrottled);
@@ -736,7 +746,7 @@ TEST(clock_period)
 }
 
 /* A new period of a clock lets its throttled group go on, with all of its hardware events. */
-TEST(period_of_a_clock)
+TEST_F(limited, period_of_a_clock)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -750,7 +760,6 @@ TEST(period_of_a_clock)
 	};
 	uint64_t clock_period = 1000000000, before, after, end;
 	int leader, clock, insns, throttled = 0, silent = 0;
-	struct sample_limits limits;
 
 	ASSERT_TRUE(pin_to_this_cpu());
 	leader = perf_event_open(&attr, 0, -1, -1);
@@ -772,26 +781,21 @@ TEST(period_of_a_clock)
 	clock = perf_event_open(&attr, 0, -1, leader);
 	ASSERT_LE(0, clock);
 
-	/* One sample of each tick throttles. */
-	save_sample_limits(&limits);
-	if (write_number(PERF_MAX_RATE, 100) && write_number(PERF_MAX_PERCENT, 0)) {
-		ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
-		for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; throttled++) {
-			do {
-				before = count_of(insns);
-				spin(2000);
-				after = count_of(insns);
-			} while (after != before && now_ns() < end);
-			/* Or this CPU has another PMU. */
-			if (after != before || !after)
-				break;
-			EXPECT_EQ(0, ioctl(clock, PERF_EVENT_IOC_PERIOD, &clock_period));
+	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; throttled++) {
+		do {
 			before = count_of(insns);
 			spin(2000);
-			silent += count_of(insns) < before + 2000;
-		}
+			after = count_of(insns);
+		} while (after != before && now_ns() < end);
+		/* Or this CPU has another PMU. */
+		if (after != before || !after)
+			break;
+		EXPECT_EQ(0, ioctl(clock, PERF_EVENT_IOC_PERIOD, &clock_period));
+		before = count_of(insns);
+		spin(2000);
+		silent += count_of(insns) < before + 2000;
 	}
-	restore_sample_limits(&limits);
 	close(clock);
 	close(insns);
 	close(leader);
@@ -802,7 +806,7 @@ TEST(period_of_a_clock)
 }
 
 /* The clock of a group whose PMU has no interrupt goes on at the next tick as well. */
-TEST(no_interrupt)
+TEST_F(limited, no_interrupt)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -811,9 +815,7 @@ TEST(no_interrupt)
 		.disabled = 1,
 	};
 	struct event event = {};
-	struct sample_limits limits;
 	uint64_t end, samples;
-	bool limited;
 	int leader;
 
 	/* The TSC is its event 0. */
@@ -829,8 +831,6 @@ TEST(no_interrupt)
 	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
 	ASSERT_NE(MAP_FAILED, event.page);
 
-	save_sample_limits(&limits);
-	limited = write_number(PERF_MAX_RATE, 1000) && write_number(PERF_MAX_PERCENT, 0);
 	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < SLOTS; i++) {
 		samples = event.samples;
@@ -838,13 +838,11 @@ TEST(no_interrupt)
 			spin(10000);
 		EXPECT_LT(samples, event.samples) TH_LOG("slot %d", i);
 	}
-	restore_sample_limits(&limits);
 	ksft_print_msg("%llu samples\n", (unsigned long long)event.samples);
+	EXPECT_LT(0, event.throttled);
 	munmap(event.page, ring_size());
 	close(event.fd);
 	close(leader);
-	if (!limited)
-		SKIP(return, "cannot limit the rate of samples");
 }
 
 TEST_HARNESS_MAIN

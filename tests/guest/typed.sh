@@ -43,7 +43,7 @@ for name in app PROGRAM; do
 done
 printf '#!/bin/sh\nexec perf "$@"\n' > "$work/bin/perf-windows"
 chmod +x "$work"/bin/*
-export PATH=$work/bin:$PATH PAGER=cat
+export PATH=$work/bin:/real/bin:$PATH PAGER=cat
 cd "$work/here" || exit
 
 # Print the blocks of a document, without its indentation, each behind a line "= NUMBER".
@@ -97,7 +97,7 @@ differences()		# BLOCK OUTPUT
 # Type the lines of a block, in a document that has prompts those behind one.
 block()			# NUMBER FILE
 {
-	local lines line typed=0 good=0 where=${document##*/}:$1
+	local lines line typed=0 good=0 file='' where=${document##*/}:$1
 
 	mapfile -t lines < "$2"
 	if listed block "${lines[0]}"; then
@@ -112,8 +112,16 @@ block()			# NUMBER FILE
 	: > "$work/out"
 	for line in "${lines[@]}"; do
 		if [[ ${lines[0]} == '$ '* ]]; then
-			[[ $line == '$ '* ]] || continue
-			line=${line#'$ '}
+			if [[ $line != '$ '* ]]; then
+				[ -z "$file" ] || echo "$line" >> "$file"
+				continue
+			fi
+			line=${line#'$ '} file=
+			# A file of the user, which is behind the command.
+			if [[ $line == 'cat '* && ! -e ${line#cat } ]]; then
+				file=${line#cat }
+				continue
+			fi
 		fi
 		case $line in
 		'perf '*|'perf-windows '*|'mv '*|'cat '*)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/perf_event.h>
 #include <linux/zalloc.h>
 #include <internal/evsel.h>
@@ -673,7 +674,7 @@ static int check_samples(struct fixture *f)
 	struct window_entry no_windows = { .stats = &none, .samples = samples };
 	struct window_group *group = new_group(f, /*sampled=*/true);
 	struct window_estimate estimate;
-	double windows, sampled;
+	double windows, sampled, count;
 
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_EQUAL("cpi", window_group__add_metric(group, "cpi"), 0);
@@ -702,6 +703,32 @@ static int check_samples(struct fixture *f)
 					   (1 / windows + 1 / sampled), 0.001));
 	TEST_ASSERT_VAL("error", is_close(log(estimate.high / estimate.value),
 					  1.96 / sqrt(1 / windows + 1 / sampled), 0.02));
+	/* Far apart: the windows may be of another entry, and the interval has this. */
+	samples[1].share = 0.2;
+	samples[1].all = 100;
+	sampled = 0.8 / 20 + 0.5 / 400;
+	windows = group->bias[1] * (401 / 402. * 401 / 402 + 0.0004);
+	windows += outlier_bias(log(0.5 / 0.2), windows + sampled);
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("far", is_close(log(estimate.value),
+					(log(0.5) / windows + log(0.2) / sampled) /
+					(1 / windows + 1 / sampled), 0.001));
+	TEST_ASSERT_VAL("error", is_close(log(estimate.high / estimate.value),
+					  2.05 / sqrt(1 / windows + 1 / sampled), 0.02));
+	samples[1].share = 0.4;
+	samples[1].all = 800;
+	sampled = 0.6 / 320 + 0.5 / 400;
+	/* Without samples, an instruction in ten thousand cycles is a rate, what rounding leaves not. */
+	count = stats.sums[3];
+	samples[1].share = 0;
+	stats.sums[3] = 0.000001;
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("rounding", !estimate.value);
+	stats.sums[3] = 4;
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("rate", is_close(estimate.value, 0.0001, 0.000001));
+	samples[1].share = 0.4;
+	stats.sums[3] = count;
 	/* Without windows. */
 	window_stats__estimate(&no_windows, group, 1, &estimate);
 	TEST_ASSERT_VAL("sampled", is_close(estimate.value, 0.4, 0.000001));
@@ -1108,8 +1135,11 @@ static int check_bias(struct fixture *f)
 	return TEST_OK;
 }
 
-/* The windows of one entry are of its caller, half of the time, and do not tell. */
-static int check_outlier(struct fixture *f)
+/*
+ * The windows of one entry are of its caller, half of the time, and end where they began: it is
+ * found, however many windows there are.
+ */
+static int check_outlier(struct fixture *f, unsigned int nr)
 {
 	struct window_stats stats[20] = {};
 	struct window_samples samples[20][2] = {};
@@ -1123,12 +1153,13 @@ static int check_outlier(struct fixture *f)
 		entries[i].stats = &stats[i];
 		entries[i].samples = samples[i];
 		samples[i][1].share = 1 / 20.;
-		samples[i][1].all = 8000;
-		TEST_ASSERT_EQUAL("windows", add_windows(&stats[i], group, 400, 100,
+		samples[i][1].all = 20 * nr;
+		TEST_ASSERT_EQUAL("windows", add_windows(&stats[i], group, nr, 100,
 							 i ? 50 : 25, true), 0);
 	}
-	group->totals[0] = 8000000;
-	group->totals[1] = 4000000;
+	stats[0].problems[ilog2(WINDOW_LEFT)] = 0;
+	group->totals[0] = 20000. * nr;
+	group->totals[1] = 10000. * nr;
 	window_group__calibrate(group, entries, 20);
 	window_stats__estimate(&entries[0], group, 0, &estimate);
 	TEST_ASSERT_VAL("outlier", estimate.value > 0.48 && estimate.high > 0.5);
@@ -1382,7 +1413,7 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 	      check_time(&f) ?:
 	      check_shares(&f) ?: check_rare(&f) ?: check_threshold(&f) ?:
 	      check_noise(&f) ?: check_overlong(&f) ?:
-	      check_bias(&f) ?: check_outlier(&f) ?: check_z();
+	      check_bias(&f) ?: check_outlier(&f, 400) ?: check_outlier(&f, 10000) ?: check_z();
 	fixture__exit(&f);
 	return ret;
 }

@@ -91,8 +91,6 @@
  */
 #define OUTLIERS		0.005
 #define OUTLIER_BIAS		0.5
-/* More likely than this is certain. */
-#define MAX_LOG_ODDS		100
 /* And that of branch stacks: where code is slow is only judged by what is near. */
 #define BRANCHES_BIAS		0.1
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
@@ -845,16 +843,21 @@ static double window_stats__bias(const struct window_stats *stats,
 }
 
 /*
- * For an entry whose windows are like those of others: how many have windows like this one's
- * but are not, if windows and samples differ by the root of @square where @variance explains
- * that of others.
+ * The logarithm of the odds that the windows of an entry are not like those of others, if
+ * windows and samples differ by the root of @square, and @variance is that of others.
  */
-static double outlier_odds(double square, double variance)
+static double outlier_log_odds(double square, double variance)
 {
 	double more = variance + OUTLIER_BIAS * OUTLIER_BIAS;
 
-	return OUTLIERS * sqrt(variance / more) *
-	       exp(min(square / 2 * (1 / variance - 1 / more), (double)MAX_LOG_ODDS));
+	return log(OUTLIERS) + log(variance / more) / 2 +
+	       square / 2 * (1 / variance - 1 / more);
+}
+
+/* The logarithm of one more than a number, from the logarithm of that, however large. */
+static double log1p_exp(double x)
+{
+	return x > 30 ? x : log1p(exp(x));
 }
 
 /* What windows and samples of an entry differ by. */
@@ -921,7 +924,7 @@ static double window_group__find_bias(const struct window_group *group,
 
 			likelihoods[step] -= (log(variance) + square / variance) / 2;
 			if ((int)event == group->insns)
-				likelihoods[step] += log1p(outlier_odds(square, variance));
+				likelihoods[step] += log1p_exp(outlier_log_odds(square, variance));
 		}
 		most = max(most, likelihoods[step]);
 	}
@@ -977,11 +980,11 @@ static bool window_entry__count(const struct window_entry *entry,
 		return window_stats__length(entry->stats, group) > 0 && cycles > 0;
 	}
 	if ((int)event == group->insns) {
-		double difference = log(rate.samples / rate.windows), odds;
+		double difference = log(rate.samples / rate.windows), log_odds;
 
-		odds = outlier_odds(difference * difference, rate.windows_variance +
-				    rate.samples_variance + count->bias);
-		count->bias += OUTLIER_BIAS * OUTLIER_BIAS * odds / (1 + odds);
+		log_odds = outlier_log_odds(difference * difference, rate.windows_variance +
+					    rate.samples_variance + count->bias);
+		count->bias += OUTLIER_BIAS * OUTLIER_BIAS / (1 + exp(-log_odds));
 	}
 	time_variance = window_samples__variance(&time);
 	windows = rate.windows_variance + count->bias;

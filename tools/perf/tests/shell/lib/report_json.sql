@@ -4,8 +4,9 @@
 WITH event AS (
 	SELECT e.value -> 'entries' AS entries, e.value -> 'windows' AS w,
 		(SELECT min(n.key) FROM json_each(e.value -> 'windows' -> 'group') AS n
-		 WHERE '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/cycles%'
-		 OR '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/cpu-cycles%') AS c,
+		 WHERE '/' || (e.value -> 'windows' -> 'group' ->> n.key) || '/' LIKE '%/cpu-cycles%'
+		 OR '/' || (e.value -> 'windows' -> 'group' ->> n.key) || '/' LIKE '%/cycles_%'
+		 AND e.value -> 'windows' -> 'group' ->> n.key NOT LIKE '%cycles-%') AS c,
 		(SELECT min(n.key) FROM json_each(e.value -> 'windows' -> 'group') AS n
 		 WHERE '/' || (e.value -> 'windows' -> 'group' ->> n.key) LIKE '%/instructions%'
 		) AS i
@@ -22,12 +23,14 @@ WITH event AS (
 		-- Enough instructions in each window.
 		sum(CAST(w -> 'all' -> 'sums' ->> (i + 2) AS float)) /
 			nullif(sum(CAST(w -> 'all' -> 'sums' ->> 0 AS float)), 0) >= 3 AS frequent,
-		avg(CAST(w -> 'noise' ->> i AS float)) AS noise,
-		avg(CAST(w -> 'bias' ->> i AS float)) AS bias
+		sum(CAST(w -> 'noise' ->> i AS float) * CAST(w -> 'all' -> 'sums' ->> 0 AS float)) /
+			nullif(sum(CAST(w -> 'all' -> 'sums' ->> 0 AS float)), 0) AS noise,
+		sum(CAST(w -> 'bias' ->> i AS float) * CAST(w -> 'all' -> 'sums' ->> 0 AS float)) /
+			nullif(sum(CAST(w -> 'all' -> 'sums' ->> 0 AS float)), 0) AS bias
 	FROM event WHERE c IS NOT NULL AND i IS NOT NULL
 ), entry AS (
 	SELECT e.value ->> 'symbol' AS symbol, e.value -> 'windows' AS w, c, i,
-		CASE WHEN event.w ->> 'branches' IN ('1', 'true') THEN 1.0 ELSE 0.0 END AS branches,
+		CASE WHEN CAST(event.w ->> 'branches' AS text) IN ('1', 'true') THEN 1.0 ELSE 0.0 END AS branches,
 		-- Products of two values are behind the sums, in a triangle.
 		(i + 2) * (i + 3) / 2 + i + 2 AS ii, (c + 2) * (c + 3) / 2 + c + 2 AS cc,
 		CASE WHEN c > i THEN (c + 2) * (c + 3) / 2 + i + 2
@@ -53,7 +56,7 @@ WITH event AS (
 	FROM entry GROUP BY symbol
 ), share AS (
 	-- Shares of the time and of the samples, the rate of windows, and how many they are.
-	SELECT s.*, noise, bias, s.weight / t.weight AS time, t.weight * t.weight / weight2 AS nr_time,
+	SELECT s.*, noise, bias, s.weight / t.weight AS time, t.weight * t.weight / nullif(weight2, 0) AS nr_time,
 		s.sampled / nullif(t.sampled, 0) AS share, nr_sampled,
 		t.insns / nullif(t.cycles, 0) AS ipc, s.nr * s.nr / nullif(nr2, 0) AS n,
 		CASE WHEN (frequent OR t.sampled IS NULL) AND s.cycles > 0 AND
@@ -62,7 +65,7 @@ WITH event AS (
 	FROM sums AS s, total AS t WHERE s.weight > 0
 ), rate AS (
 	-- Instructions for each cycle from windows, from samples, and their variances.
-	SELECT *, CASE WHEN share * nr_sampled >= 3 THEN share * ipc / time END AS by_samples,
+	SELECT *, CASE WHEN share * nr_sampled >= 3 THEN nullif(share * ipc, 0) / time END AS by_samples,
 		(1 - share) / nullif(share * nr_sampled, 0) +
 			(1 - time) / (time * nr_time) AS var_samples,
 		ii - 2 * by_windows * ci + by_windows * by_windows * cc AS squares,
@@ -73,14 +76,17 @@ WITH event AS (
 	FROM share
 ), variance AS (
 	SELECT *, var_bias + (prior + CASE WHEN squares > 0 THEN squares ELSE 0 END) *
-		n / (n + 2) / (insns * insns) AS var_windows,
-		ln(by_samples / by_windows) AS difference
+		n / (n + 2) / nullif(insns * insns, 0) AS var_windows
 	FROM rate
+), differ AS (
+	SELECT *, ln(by_samples / by_windows) AS difference,
+		nullif(var_windows + var_samples, 0) AS expected
+	FROM variance
 ), outlier AS (
 	-- The logarithm of how much likelier the difference is if the windows are of elsewhere.
-	SELECT *, ln(1 + 0.25 / (var_windows + var_samples)) / -2 + difference * difference / 2 *
-		(1 / (var_windows + var_samples) - 1 / (var_windows + var_samples + 0.25)) AS more
-	FROM variance
+	SELECT *, difference * difference / 2 * (1 / expected - 1 / (expected + 0.25)) -
+		ln(1 + 0.25 / expected) / 2 AS more
+	FROM differ
 ), pooled AS (
 	SELECT *, CASE
 		WHEN by_windows IS NULL THEN nullif(share, 0) * ipc / time
@@ -91,7 +97,7 @@ WITH event AS (
 	      FROM outlier) AS o
 )
 SELECT round(CAST(100 * time AS numeric), 2) AS "%CY",
-	round(CAST(1 / ipc_pooled AS numeric), 2) AS "CPI", used AS "Windows",
-	round(CAST(100 * elsewhere / nullif(windows, 0) AS numeric)) AS "%DIS", symbol AS "Symbol"
+	round(CAST(1 / ipc_pooled AS numeric), 2) AS "CPI", CAST(used AS bigint) AS "Windows",
+	CAST(round(100 * elsewhere / nullif(windows, 0)) AS bigint) AS "%DIS", symbol AS "Symbol"
 FROM pooled
 ORDER BY time DESC;
