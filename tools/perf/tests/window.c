@@ -718,7 +718,7 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 0.4;
 	samples[1].all = 800;
 	sampled = 0.6 / 320 + 0.5 / 400;
-	/* Without samples, an instruction in ten thousand cycles is a rate, what rounding leaves not. */
+	/* Without samples, one in 10000 cycles is a rate, what rounding leaves is none. */
 	count = stats.sums[3];
 	samples[1].share = 0;
 	stats.sums[3] = 0.000001;
@@ -832,21 +832,21 @@ static int check_split(struct fixture *f)
 		window_stats__add_kept(&stats[0], &stats[1], group, &kept, (u64[]){ 100, 10 });
 		window_stats__add_kept(&stats[1], NULL, group, &kept, (u64[]){ 100, 15 });
 	}
-	/* Half of each is in the second, which has 7.5 there, so 2.5 are of the first. */
+	/* A quarter of each is taken to be in the second, which has 3.75 there. */
 	TEST_ASSERT_VAL("first", is_close(stats[0].sums[0], 5, 0.000001) &&
-			is_close(stats[0].sums[2], 10 * 25, 0.000001) &&
-			is_close(stats[0].sums[3], 10 * 1.25, 0.000001));
-	/* The first has 5 in the other half, so the other 5 are of the second. */
+			is_close(stats[0].sums[2], 10 * 75 / 2., 0.000001) &&
+			is_close(stats[0].sums[3], 10 * 6.25 / 2, 0.000001));
+	/* The first has 2.5 in a quarter, so the other 7.5 are of the second. */
 	TEST_ASSERT_VAL("second", is_close(stats[1].sums[0], 15, 0.000001) &&
-			is_close(stats[1].sums[2], 10 * 125, 0.000001) &&
-			is_close(stats[1].sums[3], 10 * (15 + 2.5), 0.000001));
-	TEST_ASSERT_VAL("square", is_close(stats[0].sums[4 + 9], 10 * 1.25 * 1.25, 0.000001));
+			is_close(stats[1].sums[2], 10 * (100 + 75 / 2.), 0.000001) &&
+			is_close(stats[1].sums[3], 10 * (15 + 7.5 / 2), 0.000001));
+	TEST_ASSERT_VAL("square", is_close(stats[0].sums[4 + 9], 10 * 3.125 * 3.125, 0.000001));
 	/* At least a fourth of the 0.1 with which windows begin there is of the first. */
 	window_stats__limit(&stats[0], group);
-	TEST_ASSERT_VAL("no limit", is_close(stats[0].sums[3], 10 * 1.25, 0.000001));
+	TEST_ASSERT_VAL("no limit", is_close(stats[0].sums[3], 10 * 6.25 / 2, 0.000001));
 	stats[0].sums[3] = -1;
 	window_stats__limit(&stats[0], group);
-	TEST_ASSERT_VAL("limit", is_close(stats[0].sums[3], 250 * 0.1 / 4, 0.000001));
+	TEST_ASSERT_VAL("limit", is_close(stats[0].sums[3], 375 * 0.1 / 4, 0.000001));
 	for (int i = 0; i < 2; i++)
 		window_stats__exit(&stats[i]);
 	window_stats__exit(&group->all);

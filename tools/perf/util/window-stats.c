@@ -22,9 +22,10 @@
  * what an entry did from the end of the interval on is known: to wait, and the begin of the
  * window, without what was late at its end.
  *
- * A window that ends in another entry is in each of both for half of its time on average. So
- * it counts for each as half a window, without what the other one has in this time. What is
- * left of the bias is taken to grow with the part of the windows that end elsewhere.
+ * A window that ends in another entry counts for each of both as half a window, without what the
+ * other one has in a quarter of its time. It is in each for half of it on average, but what is
+ * subtracted has an error, too. What is left of the bias is taken to grow with the part of the
+ * windows that end elsewhere.
  *
  * The interrupt that ends a long interval adds cycles to the window behind it: how many is
  * where windows and samples of instructions agree best.
@@ -59,6 +60,8 @@
 #define MAX_ERROR		0.2
 /* Less are late by chance. */
 #define LATENCY_QUANTILE	0.05
+/* What is subtracted of the other entry from a window in two of them. */
+#define OTHER_PART		0.25
 /* At least so much of what windows count where they begin is of there. */
 #define MIN_OWN			0.25
 /* With so many of an event in a window, windows tell more than the same number of samples. */
@@ -547,13 +550,14 @@ void window_stats__add_kept(struct window_stats *begin, struct window_stats *end
 {
 	unsigned int nr = window_group__nr_values(group);
 	double time = kept_window__time(kept, group), scale = kept->scale;
-	double half = time * (1 - kept_window__waiting(kept, group)) / 2;
+	double executing = time * (1 - kept_window__waiting(kept, group));
+	double other = executing * OTHER_PART;
 	double told = window_stats__told(begin, group), first[nr], second[nr];
 	bool both;
 
 	if (time <= 0)
 		return;
-	if (!end || !end->sums || !half)
+	if (!end || !end->sums || !executing)
 		end = NULL;
 	/* A long one is in others, too: it tells nothing of where it ends. */
 	both = end && group->insns >= 0;
@@ -565,19 +569,20 @@ void window_stats__add_kept(struct window_stats *begin, struct window_stats *end
 	second[SUM_ARMED] = scale * kept->armed;
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
 		double count = kept_window__count(kept, group, counts, i);
-		double of_end = end ? half * window_stats__begun_rate(end, group, i) : 0;
-		double of_begin = (time - half) * window_stats__begun_rate(begin, group, i);
+		double of_end = end ? other * window_stats__begun_rate(end, group, i) : 0;
+		double of_begin = (time - executing + other) *
+				  window_stats__begun_rate(begin, group, i);
 
 		/* What happens in stalls too is counted in all of the window. */
 		if (i != group->sampler_index && (int)i != group->insns)
 			count *= told;
 		if (i == group->sampler_index) {
 			/* It is no estimate how long the window is in each. */
-			of_end = both ? half : 0;
-			of_begin = time - half;
+			of_end = both ? other : 0;
+			of_begin = time - executing + other;
 		} else if (end && !both) {
 			/* What the first has in the same time is in its place. */
-			of_end -= half * window_stats__begun_rate(begin, group, i);
+			of_end -= other * window_stats__begun_rate(begin, group, i);
 		}
 		first[SUM_COUNTS + i] = scale * (count - of_end);
 		second[SUM_COUNTS + i] = scale * (count - of_begin);
