@@ -60,7 +60,7 @@ WITH event AS (
 		s.sampled / nullif(t.sampled, 0) AS share, nr_sampled,
 		t.insns / nullif(t.cycles, 0) AS ipc, s.nr * s.nr / nullif(nr2, 0) AS n,
 		CASE WHEN (frequent OR t.sampled IS NULL) AND s.cycles > 0 AND
-			s.insns >= 0.000001 * s.cycles THEN s.insns / s.cycles END AS by_windows,
+			s.insns >= 1e-9 * s.cycles THEN s.insns / s.cycles END AS by_windows,
 		CASE WHEN told < begun THEN 1 - told / begun ELSE 0 END AS overlong
 	FROM sums AS s, total AS t WHERE s.weight > 0
 ), rate AS (
