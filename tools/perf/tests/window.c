@@ -659,7 +659,7 @@ static int check_estimates(struct fixture *f)
 /* How biased the windows of instructions may be besides, if samples of them differ so much. */
 static double outlier_bias(double difference, double variance)
 {
-	double odds = 0.005 / sqrt(1 + 0.25 / variance) *
+	double odds = 0.002 / sqrt(1 + 0.25 / variance) *
 		      exp(difference * difference / 2 * (1 / variance - 1 / (variance + 0.25)));
 
 	return 0.25 * odds / (1 + odds);

@@ -92,7 +92,7 @@
  * Windows that pass through another entry and end where they began are not seen to leave it:
  * how many entries have such windows, for one that has not, and how biased these are.
  */
-#define OUTLIERS		0.005
+#define OUTLIERS		0.002
 #define OUTLIER_BIAS		0.5
 /* And that of branch stacks: where code is slow is only judged by what is near. */
 #define BRANCHES_BIAS		0.1

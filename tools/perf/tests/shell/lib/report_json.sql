@@ -93,7 +93,7 @@ WITH event AS (
 		WHEN by_samples IS NULL THEN by_windows
 		ELSE exp((ln(by_windows) * var_samples + ln(by_samples) * (var_windows + odd)) /
 			 (var_samples + var_windows + odd)) END AS ipc_pooled
-	FROM (SELECT *, 0.25 / (1 + 200 * exp(CASE WHEN more > 100 THEN -100 ELSE -more END)) AS odd
+	FROM (SELECT *, 0.25 / (1 + 500 * exp(CASE WHEN more > 100 THEN -100 ELSE -more END)) AS odd
 	      FROM outlier) AS o
 )
 SELECT round(CAST(100 * time AS numeric), 2) AS "%CY",
