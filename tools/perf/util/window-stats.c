@@ -12,8 +12,8 @@
  *   what is executed behind the entry. How much this changes is estimated from what windows
  *   and samples of all entries differ by, and from what is known of other programs.
  *
- * For events that come in nearly every cycle both are pooled, weighted with their errors, an
- * empirical Bayes estimate: B. Efron, C. Morris, "Data Analysis Using Stein's Estimator and
+ * For events of which a window has three or more both are pooled, weighted with their errors,
+ * an empirical Bayes estimate: B. Efron, C. Morris, "Data Analysis Using Stein's Estimator and
  * its Generalizations" (1975). The windows are too short to tell much of rare events, so
  * these are told by their samples alone, and windows are used if an event does not sample.
  *
@@ -22,13 +22,13 @@
  * what an entry did from the end of the interval on is known: to wait, and the begin of the
  * window, without what was late at its end.
  *
- * A window that ends in another entry counts for each of both as half a window, without what the
- * other one has in a quarter of its time. It is in each for half of it on average, but what is
- * subtracted has an error, too. What is left of the bias is taken to grow with the part of the
- * windows that end elsewhere.
+ * A window that ends in another entry counts for each of both as half a window, if instructions
+ * are counted, without what the other one has in a quarter of the time in which it executes. It
+ * is in each for half of that on average, but what is subtracted has an error, too. What is left
+ * of the bias is taken to grow with the part of the windows that end elsewhere.
  *
  * The interrupt that ends a long interval adds cycles to the window behind it: how many is
- * where windows and samples of instructions agree best.
+ * where windows and samples of instructions agree best, then corrected by the totals.
  */
 #include "window-stats.h"
 
@@ -143,8 +143,8 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 }
 
 /*
- * Sums of the counts of all windows that begin in the entry are behind the products: of the
- * sampling event what they tell of, and behind these what they counted of it.
+ * Find the sums of the counts of all windows that begin in the entry, behind the products: of
+ * the sampling event what they tell of, and behind these what they counted of it.
  */
 static double *window_stats__begun(const struct window_stats *stats,
 				   const struct window_group *group)
@@ -152,7 +152,7 @@ static double *window_stats__begun(const struct window_stats *stats,
 	return stats->sums + window_group__nr_sums(group) - group->nr_counts - 1;
 }
 
-/* The part of the windows that begin in the entry which tells of it: the rest is too long. */
+/* Return which part of the windows that begin in the entry tells of it: the rest is too long. */
 static double window_stats__told(const struct window_stats *stats,
 				 const struct window_group *group)
 {
@@ -162,7 +162,7 @@ static double window_stats__told(const struct window_stats *stats,
 	       begun[group->sampler_index] / begun[group->nr_counts] : 1;
 }
 
-/* What these say of an event for a unit of the sampling event. */
+/* Return what these say of an event for a unit of the sampling event. */
 static double window_stats__begun_rate(const struct window_stats *stats,
 				       const struct window_group *group, unsigned int event)
 {
@@ -293,7 +293,7 @@ void window_stats__add_end(struct window_stats *stats, const struct window *wind
 	stats->overlong += scale * window->overlong;
 }
 
-/* By how much windows are too long that end in an entry: that of all, and its own. */
+/* Tell by how much windows are too long that end in an entry: that of all, and its own. */
 static double window_stats__overlong(const struct window_stats *stats,
 				     const struct window_group *group)
 {
@@ -306,7 +306,7 @@ static double window_stats__overlong(const struct window_stats *stats,
 	return (stats->overlong + one * all->overlong / all->ended) / (stats->ended + one);
 }
 
-/* What the windows counted of the sampling event. */
+/* Return what the windows counted of the sampling event. */
 static double window_stats__length(const struct window_stats *stats,
 				   const struct window_group *group)
 {
@@ -382,13 +382,13 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The time from the end of the interval before a window that is told of by the window. */
+/* Return the time from the end of the interval before a window that the window tells of. */
 static double kept_window__time(const struct kept_window *kept, const struct window_group *group)
 {
 	return kept->armed + group->latency - group->costs[group->sampler_index];
 }
 
-/* The part of it in which the interrupt waited. */
+/* Return the part of it in which the interrupt waited. */
 static double kept_window__waiting(const struct kept_window *kept,
 				   const struct window_group *group)
 {
@@ -398,9 +398,9 @@ static double kept_window__waiting(const struct kept_window *kept,
 }
 
 /*
- * The instructions of a window, from the end of the interval before it for as long as the
- * window was armed, if none ends in a stall but the one that stalls. A window that ended in a
- * stall has all others in the time before.
+ * Count the instructions of a window, from the end of the interval before it for as long as
+ * the window was armed, if none ends in a stall but the one that stalls. A window that ended in
+ * a stall has all others in the time before.
  */
 static double kept_window__insns(const struct kept_window *kept, const struct window_group *group,
 				 const u64 *counts)
@@ -498,7 +498,7 @@ void window_group__find_stalls(struct window_group *group, double nr_interrupts)
 	group->added.interrupts = nr_interrupts;
 }
 
-/* What a window counted of an event: of instructions, in its time. */
+/* Return what a window counted of an event: of instructions, in its time. */
 static double kept_window__count(const struct kept_window *kept, const struct window_group *group,
 				 const u64 *counts, unsigned int event)
 {
@@ -620,13 +620,13 @@ void window_stats__limit(struct window_stats *stats, const struct window_group *
 	}
 }
 
-/* Kish's: of weighted rounds, how many equal ones would tell as much. */
+/* Tell how many equal rounds would tell as much as these weighted ones: L. Kish's number. */
 static double window_stats__effective_nr(const struct window_stats *stats)
 {
 	return stats->weight2 ? stats->weight * stats->weight / stats->weight2 : 0;
 }
 
-/* What samples of the event of windows, or of another one, say of an entry. */
+/* Find what samples of the event of windows, or of another one, say of an entry. */
 static struct window_samples window_entry__samples(const struct window_entry *entry,
 						   const struct window_group *group,
 						   unsigned int event)
@@ -648,15 +648,15 @@ static double samples__nr(const struct window_samples *samples)
 	return samples->share * samples->all;
 }
 
-/* Variance of the logarithm of a share. */
+/* Return the variance of the logarithm of a share. */
 static double window_samples__variance(const struct window_samples *samples)
 {
 	return (1 - samples->share) / samples__nr(samples);
 }
 
 /*
- * The variance of the sum over the windows of an entry of what the counts, multiplied by
- * @factors, differ from what is expected for their lengths. With @noise, what is known of it
+ * Compute the variance of the sum over the windows of an entry of what the counts, multiplied
+ * by @factors, differ from what is expected for their lengths. With @noise, what is known of it
  * from other entries has a part too.
  */
 static double window_stats__variance(const struct window_stats *stats,
@@ -699,7 +699,7 @@ struct window_rate {
 	double	samples_variance;
 };
 
-/* Windows alone, and samples alone: 0 is one that does not exist. */
+/* Compute the rates of windows alone, and samples alone: 0 is one that does not exist. */
 static struct window_rate window_entry__rate(const struct window_entry *entry,
 					     const struct window_group *group,
 					     unsigned int event, const double *noise)
@@ -802,7 +802,7 @@ static bool window_group__is_frequent(const struct window_group *group, unsigned
 				  MIN_COUNT * group->all.sums[SUM_NR];
 }
 
-/* How the counts of windows differ from what their entry and length let expect. */
+/* Find out how counts of windows differ from what their entry and length let expect. */
 static void window_group__find_noise(struct window_group *group,
 				     const struct window_entry *entries, unsigned int nr)
 {
@@ -830,8 +830,8 @@ static void window_group__find_noise(struct window_group *group,
 }
 
 /*
- * The square of how biased the windows of an entry are, up to a factor that all entries have:
- * by as much as they are of other entries, and as they are too long. Where stalls begin and
+ * Return the square of how biased the windows of an entry are, up to a factor that all have: by
+ * as much as they are of other entries, and as they are too long. Where stalls begin and
  * end in windows is uncertain: of instructions it is subtracted, and other events can happen
  * in them.
  */
@@ -848,8 +848,8 @@ static double window_stats__bias(const struct window_stats *stats,
 }
 
 /*
- * The logarithm of the odds that the windows of an entry are not like those of others, if
- * windows and samples differ by the root of @square, and @variance is that of others.
+ * Return the logarithm of the odds that the windows of an entry are not like those of others,
+ * if windows and samples differ by the root of @square, and @variance is that of others.
  */
 static double outlier_log_odds(double square, double variance)
 {
@@ -859,7 +859,7 @@ static double outlier_log_odds(double square, double variance)
 	       square / 2 * (1 / variance - 1 / more);
 }
 
-/* The logarithm of one more than a number, from the logarithm of that, however large. */
+/* Return the logarithm of one more than a number, from that of the number, however large. */
 static double log1p_exp(double x)
 {
 	return x > 30 ? x : log1p(exp(x));
@@ -1056,7 +1056,7 @@ int window_group__calibrate(struct window_group *group, const struct window_entr
 	return 0;
 }
 
-/* What one count stands for, of a sample or in a window. */
+/* Tell what one count stands for, of a sample or in a window. */
 static double window_entry__one(const struct window_entry *entry,
 				const struct window_group *group, unsigned int event)
 {
@@ -1069,7 +1069,7 @@ static double window_entry__one(const struct window_entry *entry,
 	       window_stats__length(entry->stats, group);
 }
 
-/* Quantile 0.975 of Student's distribution: M. Abramowitz, I. A. Stegun, 26.7.5. */
+/* Return quantile 0.975 of Student's distribution: M. Abramowitz, I. A. Stegun, 26.7.5. */
 static double student_975(double df)
 {
 	const double z = NORMAL_975, z3 = z * z * z, z5 = z3 * z * z;
@@ -1100,7 +1100,7 @@ static double variance__half_interval(const struct variance *variance)
 	return (isfinite(df) ? student_975(df) : NORMAL_975) * sqrt(variance->sum);
 }
 
-/* How a metric changes with each count: the derivatives by their logarithms, or by them. */
+/* Find how a metric changes with each count: derivatives by their logarithms, or by them. */
 static void window_metric__derive(const struct window_metric *metric,
 				  const struct window_group *group, double value, double *counts,
 				  double *derivatives)
