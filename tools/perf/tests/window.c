@@ -1058,8 +1058,12 @@ static int check_noise(struct fixture *f)
 	group->totals[0] = 2000;
 	group->totals[1] = 1000;
 	window_group__calibrate(group, &entry, 1);
-	group->noise[1] = 100;
+	/* Alone they tell little: as a tenth of a window that has any count. */
+	TEST_ASSERT_VAL("prior", is_close(group->noise[1], 0.1 * (50 * 50 + 50) / (1 + 0.1), 0.001));
 	group->bias[1] = 0;
+	TEST_ASSERT_EQUAL("few", window_stats__estimate(&entry, group, 0, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	group->noise[1] = 100;
 	window_stats__estimate(&entry, group, 0, &estimate);
 	TEST_ASSERT_VAL("noise", is_close(log(estimate.high / estimate.value), half, 0.01));
 	window_stats__exit(&stats);
@@ -1263,6 +1267,7 @@ static int check_compared(struct fixture *f, u64 misses, unsigned int per, const
 		if (i == 1)
 			windows += outlier_bias(log(0.4 / 0.5), bias + sampled + time);
 		group->bias[i] = 0.01;
+		group->noise[i] = 0;
 		sampled += misses ? time : 0;
 		part = counts[i] ? sampled / (sampled + windows) : 0;
 		rates[i] = exp((counts[i] ? part * log(counts[i] / 100.) : 0) +
@@ -1270,8 +1275,9 @@ static int check_compared(struct fixture *f, u64 misses, unsigned int per, const
 	}
 	window_stats__estimate(&entry, group, 0, &estimate);
 	TEST_ASSERT_VAL("compared",
-			is_close(estimate.value, (per == 1 ? 1000 : 100) * rates[3] / rates[per],
-				 0.000001));
+			is_close(estimate.value, per == 1 ? 1000 * rates[3] / rates[per] :
+				 min(100 * rates[3] / rates[per], 100.), 0.000001));
+	TEST_ASSERT_VAL("not above all", per == 1 || estimate.high <= 100);
 	window_stats__exit(&stats);
 	window_stats__exit(&group->all);
 	window_group__delete(group);
@@ -1287,6 +1293,7 @@ static int test__window_metrics(struct test_suite *test __maybe_unused,
 	if (fixture__init_events(&f, "{cycles,instructions,branches,branch-misses}"))
 		return TEST_FAIL;
 	ret = check_names(&f) ?: check_compared(&f, 20, 2, "branch-miss-rate") ?:
+	      check_compared(&f, 60, 2, "branch-miss-rate") ?:
 	      check_compared(&f, 20, 1, "branch-mpki") ?: check_compared(&f, 0, 1, "branch-mpki");
 	fixture__exit(&f);
 	return ret;

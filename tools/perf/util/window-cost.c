@@ -141,8 +141,8 @@ static bool costs__get(const struct costs *costs, double *cost)
 static int open_events(struct evlist **evlist)
 {
 	static const char * const terms[] = {
-		",alt-period=" __stringify(WINDOW) ",branch_type=any",
-		",alt-period=" __stringify(WINDOW),
+		(",alt-period=" __stringify(WINDOW) ",branch_type=any"),
+		(",alt-period=" __stringify(WINDOW)),
 		",branch_type=any",
 	};
 	char events[128];

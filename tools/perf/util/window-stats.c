@@ -98,6 +98,8 @@
 #define BRANCHES_BIAS		0.1
 /* What is known of the noise of windows counts as much as so many windows of the entry. */
 #define PRIOR_WINDOWS		3
+/* And the noise of a recording as much as so much of a window, which has any count. */
+#define PRIOR_NOISE		0.1
 /* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
 #define FRACTION_STEPS		255
 
@@ -806,17 +808,24 @@ static bool window_group__is_frequent(const struct window_group *group, unsigned
 static void window_group__find_noise(struct window_group *group,
 				     const struct window_entry *entries, unsigned int nr)
 {
-	double factors[group->nr_counts], weights = 0;
+	const double *all = group->all.sums;
+	double factors[group->nr_counts], weights = PRIOR_NOISE;
 
 	for (unsigned int j = 0; j < nr; j++) {
-		if (entries[j].stats->sums) {
-			weights += *window_stats__product(entries[j].stats, group, SUM_NR,
-							  SUM_NR);
-		}
+		const struct window_stats *stats = entries[j].stats;
+		double squares = stats->sums ?
+				 *window_stats__product(stats, group, SUM_NR, SUM_NR) : 0;
+
+		/* Windows differ from their mean, and one alone does not. */
+		if (squares)
+			weights += squares * (1 - squares / pow(stats->sums[SUM_NR], 2));
 	}
 	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		double sum = 0;
+		double mean = all && all[SUM_NR] ? all[SUM_COUNTS + i] / all[SUM_NR] : 0;
+		double sum = PRIOR_NOISE * (mean * mean + fabs(mean));
 
+		if (i == group->sampler_index)
+			continue;
 		memset(factors, 0, sizeof(factors));
 		factors[i] = 1;
 		for (unsigned int j = 0; j < nr; j++) {
@@ -825,7 +834,7 @@ static void window_group__find_noise(struct window_group *group,
 							      NULL);
 			}
 		}
-		group->noise[i] = weights ? sum / weights : 0;
+		group->noise[i] = sum / weights;
 	}
 }
 
@@ -1245,7 +1254,10 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					  POISSON_UPPER, group->totals[m->dividend]);
 		estimate->high = window_metric__compute(m, group, counts);
 	}
-	if (m->kind == WINDOW_METRIC_SHARE) {
+	/* A part is at most all, if the totals are. */
+	if (m->kind == WINDOW_METRIC_SHARE ||
+	    (m->kind == WINDOW_METRIC_RATIO && m->factor == 100 &&
+	     group->totals[m->dividend] <= group->totals[m->divisor])) {
 		estimate->value = min(value, m->factor);
 		estimate->low = min(estimate->low, m->factor);
 		estimate->high = min(estimate->high, m->factor);
