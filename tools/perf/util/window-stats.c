@@ -68,7 +68,7 @@
 #define MIN_COUNT		3
 /* With less of an event there is no logarithm of an estimate, nor with a lower rate. */
 #define MIN_SAMPLES		3
-#define MIN_RATE		1e-9
+#define MIN_RATE		0.000000001
 /* Of entries with less, windows and samples cannot be compared. */
 #define MIN_COMPARED		20
 /*
