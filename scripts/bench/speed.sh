@@ -14,10 +14,6 @@
 
 samples=${1:-2000000} runs=${RUNS:-3}
 dir=$BUILD/speed
-case $(uname -m) in
-aarch64)	host=arm64 ;;
-*)		host=$(uname -m) ;;
-esac
 need python3 valgrind
 
 rm -rf "$dir"

@@ -4,9 +4,9 @@
 #
 # Prove for each commit of the series (default: base..series of build/linux) that
 # a bisection can stop there: what it touches compiles with W=1 and sparse
-# without new warnings. At the end of each topic, or with BOOT=each everywhere, the
-# arm64 kernel builds and boots, and the tests that exist by then pass. Prints a line
-# for each commit.
+# without new warnings, and perf's unit tests pass. At the end of each topic, or with
+# BOOT=each everywhere, the arm64 kernel builds and boots, and the tests that exist by
+# then pass. Prints a line for each commit.
 . "$(dirname "$0")/../make/lib.sh"
 . "$TOP/scripts/run/machines.sh"
 
@@ -34,6 +34,16 @@ archs_of()			# FILE
 	drivers/perf/*)			echo arm64 arm-v7 ;;
 	kernel/*|include/*)		echo arm64 x86_64 arm-v7 ;;
 	esac
+}
+
+# Build perf and run its unit tests: where there is no source, it finds no shell tests.
+perf_tests()			# LOG
+{
+	local perf
+
+	perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree" 2> "$1") &&
+		(cd / && "$perf" test < /dev/null) > "$1" 2>&1 &&
+		grep -q '^Failed tests *: 0$' "$1"
 }
 
 # Print what there is to boot.
@@ -98,8 +108,8 @@ for i in "${!commits[@]}"; do
 			{ verdict='FAILED to compile'; cat "$log" >&2; }
 	fi
 	if printf '%s\n' "${files[@]}" | grep -E '^tools/(perf|lib|include)/' > /dev/null; then
-		"$TOP/scripts/make/perf.sh" arm64 "$tree" > "$log" 2>&1 ||
-			{ verdict='FAILED to build perf'; tail -n 20 "$log" >&2; }
+		perf_tests "$log" ||
+			{ verdict='FAILED to build perf, or its tests'; tail -n 20 "$log" >&2; }
 	fi
 	tests=
 	if is_end "${commits[i + 1]:-}"; then

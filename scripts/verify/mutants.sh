@@ -9,10 +9,6 @@
 
 tree=${1:-$LINUX} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
 test="Windows of events"
-case $(uname -m) in
-aarch64)	host=arm64 ;;
-*)		host=$(uname -m) ;;
-esac
 [ -d "$tree/tools/perf" ] || usage
 perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree")
 out=${perf%/*}
