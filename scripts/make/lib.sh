@@ -9,8 +9,7 @@ export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=5G
 export CCACHE_SLOPPINESS=time_macros
 
 # This machine's architecture, as the kernel names it.
-host=$(uname -m)
-host=${host/aarch64/arm64}
+host=${HOSTTYPE/aarch64/arm64}
 
 # Set how to build for ARCH: what machines/arch/ARCH.conf has, and these defaults.
 use_arch()			# ARCH
