@@ -71,9 +71,9 @@ awk -v arch="$(uname -m)" '
 result $? 'samples are where the misses are'
 
 # It is interrupted after the kernel lowered the rate.
-rm -f windows-*.txt
+rm -f windows-*.txt "$out"
 bash "$script" /selftests/perf_events > "$out" 2>&1 &
-until grep -q 'windows of functions' "$out"; do sleep 0.1; done
+until grep -qs 'windows of functions' "$out"; do sleep 0.1; done
 echo $((before / 2)) > $rate
 kill -TERM $!
 wait $!
