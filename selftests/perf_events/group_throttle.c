@@ -26,11 +26,13 @@
 #define SLOTS		5
 #define SLOT_NS		40000000ULL	/* several ticks of any kernel */
 #define MEMBERS		2
+#define FREE_RUNNING	"/sys/bus/event_source/devices/uncore_iio_free_running_0"
 
 struct event {
 	int fd;
 	struct perf_event_mmap_page *page;
 	uint64_t samples, throttled, unthrottled;
+	uint64_t behind, forbidden;	/* samples since the group was throttled, but for one */
 	uint64_t throttled_at, throttled_ns;	/* of those that are over */
 	uint64_t unthrottled_at;	/* if no sample followed yet */
 	uint64_t least, early;		/* of samples that are a time: how many came before */
@@ -57,12 +59,16 @@ static void drain(struct event *event)
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
 			event->samples++;
+			/* The one that throttles is written behind the record of it. */
+			if (event->throttled != event->unthrottled && event->behind++)
+				event->forbidden++;
 			if (event->unthrottled_at && *time - event->unthrottled_at < event->least)
 				event->early++;
 			event->unthrottled_at = 0;
 			break;
 		case PERF_RECORD_THROTTLE:
 			event->throttled++;
+			event->behind = 0;
 			event->throttled_at = *time;
 			break;
 		case PERF_RECORD_UNTHROTTLE:
@@ -188,13 +194,18 @@ static bool open_group(struct __test_metadata *_metadata, struct event *events,
 	return true;
 }
 
-static bool pin_to_this_cpu(void)
+static bool pin_to_cpu(int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
+	CPU_SET(cpu, &set);
 	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+static bool pin_to_this_cpu(void)
+{
+	return pin_to_cpu(sched_getcpu());
 }
 
 static void check_group(struct __test_metadata *_metadata, struct event *events,
@@ -704,7 +715,7 @@ FIXTURE_SETUP(limited)
 {
 	save_sample_limits(&self->limits);
 	/* One sample of each tick throttles. */
-	if (!write_number(PERF_MAX_RATE, 100) || !write_number(PERF_MAX_PERCENT, 0))
+	if (!set_sample_limits(100, 0))
 		SKIP(return, "cannot limit the rate of samples");
 }
 
@@ -805,32 +816,39 @@ TEST_F(limited, period_of_a_clock)
 	EXPECT_EQ(0, silent);
 }
 
-/* The clock of a group whose PMU has no interrupt goes on at the next tick as well. */
-TEST_F(limited, no_interrupt)
+/*
+ * The clock of a group whose PMU has no interrupt goes on at the next tick as well. What
+ * counts for tasks too does not count until then.
+ */
+static void no_interrupt(struct __test_metadata *_metadata, int type, uint64_t config, int cpu,
+			 bool stops)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = read_number("/sys/bus/event_source/devices/msr/type"),
+		.type = type,
+		.config = config,
 		.sample_type = PERF_SAMPLE_TIME,
 		.disabled = 1,
 	};
 	struct event event = {};
-	uint64_t end, samples;
-	int leader;
+	uint64_t end, samples, count, all;
+	int leader, alone;
 
-	/* The TSC is its event 0. */
-	leader = (int)attr.type < 0 ? -1 : perf_event_open(&attr, 0, -1, -1);
+	leader = perf_event_open(&attr, -1, cpu, -1);
 	if (leader < 0)
-		SKIP(return, "no PMU without interrupts");
+		SKIP(return, "cannot open it: %s", strerror(errno));
+	alone = perf_event_open(&attr, -1, cpu, -1);
+	ASSERT_LE(0, alone);
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	attr.sample_period = 100000;
 	attr.disabled = 0;
-	event.fd = perf_event_open(&attr, 0, -1, leader);
+	event.fd = perf_event_open(&attr, -1, cpu, leader);
 	ASSERT_LE(0, event.fd);
 	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
 	ASSERT_NE(MAP_FAILED, event.page);
 
+	ioctl(alone, PERF_EVENT_IOC_ENABLE, 0);
 	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < SLOTS; i++) {
 		samples = event.samples;
@@ -838,12 +856,95 @@ TEST_F(limited, no_interrupt)
 			spin(10000);
 		EXPECT_LT(samples, event.samples) TH_LOG("slot %d", i);
 	}
-	ksft_print_msg("%llu samples\n", (unsigned long long)event.samples);
+	/* While the group is throttled, most likely. */
+	ioctl(leader, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(alone, PERF_EVENT_IOC_DISABLE, 0);
+	all = count_of(alone);
+	count = count_of(leader);
+	ksft_print_msg("%llu samples, counted %llu of %llu\n", (unsigned long long)event.samples,
+		       (unsigned long long)count, (unsigned long long)all);
 	/* The record of a throttled group is the leader's. */
 	EXPECT_GT(SLOTS * SLOT_NS / attr.sample_period / 2, event.samples);
+	EXPECT_LE(stops ? 0 : all / 10 * 9, count);
+	EXPECT_GE(stops ? all / 2 : all, count);
 	munmap(event.page, ring_size());
 	close(event.fd);
+	close(alone);
 	close(leader);
+}
+
+TEST_F(limited, no_interrupt)
+{
+	int type = read_number("/sys/bus/event_source/devices/msr/type");
+
+	if (type < 0)
+		SKIP(return, "no PMU without interrupts");
+	/* The TSC. */
+	ASSERT_TRUE(pin_to_this_cpu());
+	no_interrupt(_metadata, type, 0, sched_getcpu(), /*stops=*/true);
+}
+
+/* A group that is throttled stays so when its CPU was idle, and its counts are right. */
+TEST_F(limited, idle)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 20000,
+		.sample_type = PERF_SAMPLE_TIME,
+		.disabled = 1,
+	};
+	struct event event = {};
+	uint64_t end, leader, others;
+	int member;
+
+	ASSERT_TRUE(pin_to_this_cpu());
+	event.fd = perf_event_open(&attr, -1, sched_getcpu(), -1);
+	if (event.fd < 0) {
+		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
+		SKIP(return, "no cycles: %s", strerror(errno));
+	}
+	attr.sample_period = 0;
+	attr.disabled = 0;
+	member = perf_event_open(&attr, -1, sched_getcpu(), event.fd);
+	ASSERT_LE(0, member);
+	event.page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED, event.fd, 0);
+	ASSERT_NE(MAP_FAILED, event.page);
+
+	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event)) {
+		spin(50000);
+		usleep(300);
+		count_of(member);
+	}
+	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	drain(&event);
+	leader = count_of(event.fd);
+	others = count_of(member);
+	ksft_print_msg("%llu samples, throttled %llu times, counted %llu and %llu\n",
+		       (unsigned long long)event.samples, (unsigned long long)event.throttled,
+		       (unsigned long long)leader, (unsigned long long)others);
+	if (!event.throttled)
+		SKIP(return, "this machine does not throttle the event");
+	EXPECT_EQ(0, event.forbidden);
+	EXPECT_LT(leader / 2, others);
+	EXPECT_GT(leader * 2, others);
+}
+
+/* An event of an uncore PMU is not stopped: its driver does not expect that. */
+TEST_F(limited, uncore)
+{
+	int type = read_number(FREE_RUNNING "/type"), cpu;
+
+	if (type < 0)
+		SKIP(return, "no uncore PMU with free running counters");
+	/* It is opened on the first CPU of a package, wherever that is asked for. */
+	cpu = read_number(FREE_RUNNING "/cpumask");
+	ASSERT_LE(0, cpu);
+	ASSERT_TRUE(pin_to_cpu(cpu)) TH_LOG("CPU %d", cpu);
+	/* The clock of the I/O unit. */
+	no_interrupt(_metadata, type, 0x10ff, cpu, /*stops=*/false);
 }
 
 TEST_HARNESS_MAIN

@@ -61,10 +61,16 @@ static inline void save_sample_limits(struct sample_limits *limits)
 	limits->percent = read_number(PERF_MAX_PERCENT);
 }
 
+/* The kernel lets the rate be set only while it limits the time. */
+static inline bool set_sample_limits(int rate, int percent)
+{
+	return write_number(PERF_MAX_PERCENT, 25) && write_number(PERF_MAX_RATE, rate) &&
+	       write_number(PERF_MAX_PERCENT, percent);
+}
+
 static inline void restore_sample_limits(const struct sample_limits *limits)
 {
-	write_number(PERF_MAX_PERCENT, limits->percent);
-	write_number(PERF_MAX_RATE, limits->rate);
+	set_sample_limits(limits->rate, limits->percent);
 }
 
 /* Reads a list of CPUs in sysfs, "0-3,5". Returns false if there is no such file. */

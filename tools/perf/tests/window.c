@@ -72,6 +72,7 @@ static void fixture__exit(struct fixture *f)
 static int fixture__init_events(struct fixture *f, const char *events)
 {
 	struct parse_events_error err;
+	struct evsel *evsel;
 	int ret;
 
 	memset(f, 0, sizeof(*f));
@@ -84,6 +85,8 @@ static int fixture__init_events(struct fixture *f, const char *events)
 	f->cycles = evlist__first(f->evlist);
 	f->instructions = evsel__next(f->cycles);
 	TEST_ASSERT_VAL("not a group", f->cycles->core.nr_members > 1);
+	evlist__for_each_entry(f->evlist, evsel)
+		evsel->core.attr.exclude_kernel = 1;
 
 	f->cycles->core.attr.sample_period = 1000;
 	f->cycles->core.attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_PERIOD;
@@ -576,7 +579,6 @@ static struct window_group *new_group(struct fixture *f, bool sampled)
 	struct window_group *group;
 
 	f->cycles->core.attr.alt_sample_period = 100;
-	f->cycles->core.attr.exclude_kernel = 1;
 	group = window_group__new(f->cycles);
 	if (group && sampled)
 		group->samplers[1] = f->instructions;
@@ -1214,6 +1216,15 @@ static int check_names(struct fixture *f)
 	}
 	window_group__delete(group);
 
+	/* An event that counts elsewhere has no ratio to the one that samples. */
+	f->instructions->core.attr.exclude_kernel = 0;
+	group = window_group__new(f->cycles);
+	TEST_ASSERT_VAL("no memory", group);
+	TEST_ASSERT_EQUAL("ipc", window_group__add_metric(group, "ipc"), 0);
+	TEST_ASSERT_VAL("elsewhere", !group->metrics[0].available);
+	window_group__delete(group);
+	f->instructions->core.attr.exclude_kernel = 1;
+
 	TEST_ASSERT_VAL("name", window_event__has_name("cycles:u", "cycles", false) &&
 			window_event__has_name("cpu/cycles/", "cycles", false) &&
 			!window_event__has_name("cycles-x", "cycles", true));
@@ -1242,7 +1253,6 @@ static int check_compared(struct fixture *f, u64 misses, unsigned int per, const
 	struct window_group *group;
 
 	f->cycles->core.attr.alt_sample_period = 100;
-	f->cycles->core.attr.exclude_kernel = 1;
 	group = window_group__new(f->cycles);
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_EQUAL("metric", window_group__add_metric(group, metric), 0);

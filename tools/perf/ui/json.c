@@ -51,7 +51,10 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 		    !(perf_hpp__is_dynamic_entry(fmt) &&
 		      perf_hpp__defined_dynamic_entry(fmt, hists)))
 			continue;
-		fprintf_key(fp, fmt->name, depth, comma);
+		/* It can have the name of a key. */
+		scnprintf(buf, sizeof(buf), "%s%s",
+			  perf_hpp__is_dynamic_entry(fmt) ? "field." : "", fmt->name);
+		fprintf_key(fp, buf, depth, comma);
 		comma = true;
 		/* As a column, it has the mode of the CPU too. */
 		if (perf_hpp__is_sym_entry(fmt) && he->ms.sym) {

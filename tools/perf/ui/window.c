@@ -700,6 +700,24 @@ bool hists__has_window_metric(const struct hists *hists, unsigned int metric)
 }
 
 /**
+ * evlist__warn_window_metrics - Warn of metrics whose events were not recorded.
+ * @evlist: Of the recording.
+ */
+void evlist__warn_window_metrics(struct evlist *evlist)
+{
+	for (unsigned int i = 0; i < nr_metric_names; i++) {
+		struct evsel *evsel;
+		bool found = false;
+
+		evlist__for_each_entry(evlist, evsel)
+			found = found || hists__has_window_metric(evsel__hists(evsel), i);
+		if (!found)
+			ui__warning("Metric '%s' was not recorded, see perf fnstat record -M.\n",
+				    metric_names[i]);
+	}
+}
+
+/**
  * hist_entry__snprint_window_metric - Print a metric of an entry, with its mark.
  * @he: The entry.
  * @metric: Index of the metric.
@@ -956,8 +974,8 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 			hpp_window__print_total(hpp_window(fmt), hists,
 						symbol_conf.show_window_ci, value, sizeof(value));
 		} else if (perf_hpp__is_sort_entry(fmt)) {
-			/* In a hierarchy, they are one column. */
-			if (symbol_conf.report_hierarchy && !*name)
+			/* In a hierarchy, they are one column, the last one. */
+			if (symbol_conf.report_hierarchy)
 				continue;
 			/* The name stands in the first column of names. */
 			ret += fprintf(fp, "%s%-*s", first ? "" : sep ?: "  ", width, name);
@@ -968,5 +986,7 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 		ret += fprintf(fp, "%s%*s", first ? "" : sep ?: "  ", width, value);
 		first = false;
 	}
+	if (symbol_conf.report_hierarchy)
+		ret += fprintf(fp, "%s%s", first ? "" : sep ?: "  ", name);
 	return ret + fprintf(fp, "\n");
 }

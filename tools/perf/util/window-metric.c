@@ -110,6 +110,13 @@ static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_te
 	return false;
 }
 
+/* Tell if two events count in the same modes of the CPU. */
+static bool evsel__counts_where(const struct evsel *a, const struct evsel *b)
+{
+	return a->core.attr.exclude_user == b->core.attr.exclude_user &&
+	       a->core.attr.exclude_kernel == b->core.attr.exclude_kernel;
+}
+
 static int __window_group__find_event(const struct window_group *group, const char *event,
 				      bool with_terms)
 {
@@ -117,7 +124,8 @@ static int __window_group__find_event(const struct window_group *group, const ch
 	int i = 0;
 
 	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
-		if (i < (int)group->nr_counts && evsel__is_event(evsel, event, with_terms))
+		if (i < (int)group->nr_counts && evsel__is_event(evsel, event, with_terms) &&
+		    evsel__counts_where(evsel, group->sampler))
 			return i;
 		i++;
 	}
@@ -644,12 +652,20 @@ static bool has_name(const char *list, const char *name, char separator)
 	return false;
 }
 
-/* Append an event to a list, unless it is in there, or cycles, which samples. */
-static int add_event(struct strbuf *events, const char *event)
+/* Tell if an event is one of those of perf record -e. */
+static bool is_sampler(const char *samplers, const char *event)
 {
-	if (!strcasecmp(event, "cycles") || !strcasecmp(event, "cpu-cycles"))
-		return 0;
-	if (has_name(events->buf, event, ','))
+	return has_name(samplers, event, ',') ||
+	       window_event__has_name(samplers, event, /*with_terms=*/true) ||
+	       (!strcasecmp(event, "cycles") && is_sampler(samplers, "cpu-cycles"));
+}
+
+/* Append an event to a list, unless it is in there, or the one that samples. */
+static int add_event(struct strbuf *events, const char *event, const char *sampler)
+{
+	if (!strcasecmp(event, "cpu-cycles"))
+		event = "cycles";
+	if (has_name(events->buf, event, ',') || is_sampler(sampler, event))
 		return 0;
 	return strbuf_addf(events, "%s%s", events->len ? "," : "", event);
 }
@@ -673,12 +689,14 @@ bool window_metric__is_builtin(const char *name)
  * window_metric__add_events - Append the events of a metric to a list.
  * @name: Of the metric, as for window_group__add_metric().
  * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
- * @events: Names separated by commas. Those that are in there, and cycles, are left out.
+ * @sampler: The event that samples.
+ * @events: Names separated by commas. Those that are in there, and @sampler, are left out.
  *
  * Return: 0, -ENOENT if there is no such metric, -ENODEV if only other PMUs have it,
  * -EINVAL if its expression is wrong, or -ENOMEM.
  */
-int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events)
+int window_metric__add_events(const char *name, const char *pmu, const char *sampler,
+			      struct strbuf *events)
 {
 	struct expr_parse_ctx *ctx = NULL;
 	struct window_refs *refs = NULL;
@@ -693,8 +711,8 @@ int window_metric__add_events(const char *name, const char *pmu, struct strbuf *
 
 		if (strcasecmp(name, m->name))
 			continue;
-		ret = m->divisor ? add_event(events, m->divisor) : 0;
-		return ret ?: add_event(events, m->dividend);
+		ret = m->divisor ? add_event(events, m->divisor, sampler) : 0;
+		return ret ?: add_event(events, m->dividend, sampler);
 	}
 
 	ret = find_metric_expr(name, pmu, /*env=*/NULL, &expr, &factor, /*threshold=*/NULL);
@@ -704,7 +722,7 @@ int window_metric__add_events(const char *name, const char *pmu, struct strbuf *
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *event = metric_id__event(cur->pkey, /*recorded=*/false);
 
-			ret = ret ?: event ? add_event(events, event) : -ENOMEM;
+			ret = ret ?: event ? add_event(events, event, sampler) : -ENOMEM;
 			free(event);
 		}
 	}

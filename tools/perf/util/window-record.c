@@ -237,8 +237,8 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 		strbuf_setlen(&one, 0);
 		strbuf_setlen(&all, 0);
 		ret = strbuf_add(&all, group.buf, group.len);
-		ret = ret ?: window_metric__add_events(name, rec->pmu, &all) ?:
-			     window_metric__add_events(name, rec->pmu, &one);
+		ret = ret ?: window_metric__add_events(name, rec->pmu, rec->sampler, &all) ?:
+			     window_metric__add_events(name, rec->pmu, rec->sampler, &one);
 		if (ret == -ENOENT) {
 			pr_err("Unknown metric '%s', see perf list, or use one of: %s.\n", name,
 			       window_metric__names());

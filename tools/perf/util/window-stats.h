@@ -226,7 +226,8 @@ bool evsel__counts_same(const struct evsel *a, const struct evsel *b);
 bool evsel__samples_for_windows(struct evsel *evsel);
 
 const char *window_metric__names(void);
-int window_metric__add_events(const char *name, const char *pmu, struct strbuf *events);
+int window_metric__add_events(const char *name, const char *pmu, const char *sampler,
+			      struct strbuf *events);
 bool window_metric__is_builtin(const char *name);
 const char *window_metric__default_names(void);
 char *window_metric__expand_groups(const char *names, struct perf_env *env);

@@ -478,6 +478,10 @@ test_record_metrics() {
 	if run_logged perf record -M ipc -e cycles/period=20011/u -o "${data}" \
 		perf test -w fnmix 100 &&
 	   perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
+		grep -q "^# Overhead .* IPC " &&
+	   run_logged perf record -M ipc -e instructions/period=20011/u -o "${data}" \
+		perf test -w fnmix 100 &&
+	   perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
 		grep -q "^# Overhead .* IPC "
 	then
 		pass "Metrics of perf record"

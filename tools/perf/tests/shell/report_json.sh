@@ -324,7 +324,7 @@ test_fields() {
 	fi
 	json fields.json --sort prev_comm,next_comm
 	check_reports "Fields of tracepoints" \
-		'all("prev_comm" in entry and "next_comm" in entry for event in
+		'all("field_prev_comm" in entry and "field_next_comm" in entry for event in
 		     load(f"{dir}/fields.json")["events"] for entry in event["entries"])'
 }
 
