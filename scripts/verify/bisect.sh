@@ -92,6 +92,8 @@ is_end()			# NEXT-COMMIT
 
 qemu=$("$TOP/scripts/make/qemu.sh" aarch64)
 mkdir -p "$LOGS"
+# Objects of a later commit can be taken for those of an earlier one.
+rm -rf "$tree"/out-perf-*
 status=0 before=''
 mapfile -t commits < <(git -C "$LINUX" rev-list --reverse "$range")
 for i in "${!commits[@]}"; do

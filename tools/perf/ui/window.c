@@ -22,6 +22,7 @@
 #include "../util/machine.h"
 #include "../util/sample.h"
 #include "../util/sort.h"
+#include "../util/strbuf.h"
 #include "../util/symbol.h"
 #include "../util/thread.h"
 #include "../util/window-stats.h"
@@ -705,6 +706,8 @@ bool hists__has_window_metric(const struct hists *hists, unsigned int metric)
  */
 void evlist__warn_window_metrics(struct evlist *evlist)
 {
+	struct strbuf names = STRBUF_INIT;
+
 	for (unsigned int i = 0; i < nr_metric_names; i++) {
 		struct evsel *evsel;
 		bool found = false;
@@ -712,9 +715,11 @@ void evlist__warn_window_metrics(struct evlist *evlist)
 		evlist__for_each_entry(evlist, evsel)
 			found = found || hists__has_window_metric(evsel__hists(evsel), i);
 		if (!found)
-			ui__warning("Metric '%s' was not recorded, see perf fnstat record -M.\n",
-				    metric_names[i]);
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "", metric_names[i]);
 	}
+	if (names.len)
+		ui__warning("Not recorded, see perf record -M: %s.\n", names.buf);
+	strbuf_release(&names);
 }
 
 /**

@@ -655,9 +655,14 @@ static bool has_name(const char *list, const char *name, char separator)
 /* Tell if an event is one of those of perf record -e. */
 static bool is_sampler(const char *samplers, const char *event)
 {
-	return has_name(samplers, event, ',') ||
-	       window_event__has_name(samplers, event, /*with_terms=*/true) ||
-	       (!strcasecmp(event, "cycles") && is_sampler(samplers, "cpu-cycles"));
+	const char *pos = samplers;
+
+	for (; (pos = strcasestr(pos, event)) != NULL; pos++) {
+		if ((pos == samplers || strchr(",/", pos[-1])) &&
+		    strchr(",:/", pos[strlen(event)]))
+			return true;
+	}
+	return !strcasecmp(event, "cycles") && is_sampler(samplers, "cpu-cycles");
 }
 
 /* Append an event to a list, unless it is in there, or the one that samples. */
@@ -689,7 +694,7 @@ bool window_metric__is_builtin(const char *name)
  * window_metric__add_events - Append the events of a metric to a list.
  * @name: Of the metric, as for window_group__add_metric().
  * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
- * @sampler: The event that samples.
+ * @sampler: The events that sample.
  * @events: Names separated by commas. Those that are in there, and @sampler, are left out.
  *
  * Return: 0, -ENOENT if there is no such metric, -ENODEV if only other PMUs have it,
