@@ -153,7 +153,7 @@ bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
 
 	return x->type == y->type && x->config == y->config && x->config1 == y->config1 &&
 	       x->config2 == y->config2 && x->config3 == y->config3 &&
-	       x->exclude_user == y->exclude_user && x->exclude_kernel == y->exclude_kernel &&
+	       evsel__counts_where(a, b) &&
 	       x->exclude_hv == y->exclude_hv && x->exclude_idle == y->exclude_idle &&
 	       x->exclude_host == y->exclude_host && x->exclude_guest == y->exclude_guest;
 }
@@ -655,9 +655,7 @@ static bool has_name(const char *list, const char *name, char separator)
 /* Tell if an event is one of those of perf record -e. */
 static bool is_sampler(const char *samplers, const char *event)
 {
-	const char *pos = samplers;
-
-	for (; (pos = strcasestr(pos, event)) != NULL; pos++) {
+	for (const char *pos = samplers; (pos = strcasestr(pos, event)) != NULL; pos++) {
 		if ((pos == samplers || strchr(",/", pos[-1])) &&
 		    strchr(",:/", pos[strlen(event)]))
 			return true;

@@ -473,16 +473,17 @@ else
 	pass "Several groups of TopDown"
 fi
 
+# has_ipc EVENT: there is an IPC if perf record samples EVENT
+has_ipc() {
+	run_logged perf record -M ipc -e "$1/period=20011/u" -o "${data}" \
+		perf test -w fnmix 100 &&
+	perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
+		grep -q "^# Overhead .* IPC "
+}
+
 # test_record_metrics: perf record counts the events of metrics with those that it samples
 test_record_metrics() {
-	if run_logged perf record -M ipc -e cycles/period=20011/u -o "${data}" \
-		perf test -w fnmix 100 &&
-	   perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
-		grep -q "^# Overhead .* IPC " &&
-	   run_logged perf record -M ipc -e instructions/period=20011/u -o "${data}" \
-		perf test -w fnmix 100 &&
-	   perf report --metrics ipc -s sym -i "${data}" 2> "${log}" |
-		grep -q "^# Overhead .* IPC "
+	if has_ipc cycles && has_ipc instructions
 	then
 		pass "Metrics of perf record"
 	else

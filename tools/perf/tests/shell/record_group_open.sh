@@ -117,6 +117,9 @@ check_record "the only member, leader sampling" "{cpu-clock,${bad}}:S" \
 	"cpu-clock" cpu-clock
 check_record "the first member, leader sampling" "{cpu-clock,${bad},task-clock}:S" \
 	"{cpu-clock,task-clock}" cpu-clock task-clock
+# The samples of the other one would not have them, but are made from these.
+check_record "the first member, leader sampling of one" "{cpu-clock:S,${bad},task-clock}" \
+	"{cpu-clock:S,task-clock}" cpu-clock task-clock
 
 # Without a leader there is no group, and no event of it.
 check_record "the leader, and another event" "{${bad},cpu-clock},task-clock" \
