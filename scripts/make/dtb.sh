@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: dtb.sh DTSI DIRECTORY QEMU OPTION...
 #
-# Write to DIRECTORY the device tree of the arm64 machine that QEMU makes with
+# Write to DIRECTORY the device tree of the machine that QEMU makes with
 # these options, with machines/dts/DTSI added, and print its path.
 . "$(dirname "$0")/lib.sh"
 

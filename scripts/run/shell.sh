@@ -11,8 +11,8 @@ load_machine "$1"
 [ -n "$arch" ] || die "'$1' is no machine to boot"
 list=$BUILD/lists/shell-$1.tests
 mkdir -p "${list%/*}"
-# Names what a machine has that runs all.
-echo '/perf-tests/attr.sh' > "$list"
+# Names what a machine has that runs all of the tests that it can.
+echo "${with_perf:+/perf-tests/attr.sh}" > "$list"
 artifacts=$("$TOP/scripts/make/machine.sh" "$1" "$list" "shell-$1")
 mapfile -t artifacts <<< "$artifacts"
 exec "$TOP/scripts/run/boot.sh" "$1" "${artifacts[@]}" "$RESULTS/shell-$1" shell

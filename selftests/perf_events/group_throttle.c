@@ -905,6 +905,7 @@ TEST_F(limited, idle)
 		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
 		SKIP(return, "no cycles: %s", strerror(errno));
 	}
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
 	attr.sample_period = 0;
 	attr.disabled = 0;
 	member = perf_event_open(&attr, -1, sched_getcpu(), event.fd);
@@ -929,8 +930,9 @@ TEST_F(limited, idle)
 	if (!event.throttled)
 		SKIP(return, "this machine does not throttle the event");
 	EXPECT_EQ(0, event.forbidden);
-	EXPECT_LT(leader / 2, others);
-	EXPECT_GT(leader * 2, others);
+	/* No CPU has that many instructions in a cycle, or that few of such a loop. */
+	EXPECT_LT(leader / 16, others);
+	EXPECT_GT(leader * 16, others);
 }
 
 /* An event of an uncore PMU is not stopped: its driver does not expect that. */
