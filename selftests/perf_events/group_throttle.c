@@ -139,9 +139,11 @@ GROUP_VARIANT(frequency, HW(CPU_CYCLES, 1), HW(INSTRUCTIONS, 1), .freq = true);
 GROUP_VARIANT(precise, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 2000), .precise = 2);
 GROUP_VARIANT(counting_leader, HW(CPU_CYCLES, 0), HW(INSTRUCTIONS, 2000));
 GROUP_VARIANT(counting_member, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 0));
-/* A clock that is stopped begins a new period: short, or it is never over. */
 GROUP_VARIANT(software_leader, SW(CPU_CLOCK, 100000), HW(INSTRUCTIONS, 2000));
 GROUP_VARIANT(software_member, HW(CPU_CYCLES, 2000), SW(CPU_CLOCK, 100000));
+/* The group is throttled more often than the clock ends a period. */
+GROUP_VARIANT(long_cpu_clock, HW(CPU_CYCLES, 2000), SW(CPU_CLOCK, 3000000));
+GROUP_VARIANT(long_task_clock, HW(CPU_CYCLES, 2000), SW(TASK_CLOCK, 3000000));
 
 FIXTURE_SETUP(group)
 {
