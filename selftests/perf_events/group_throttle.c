@@ -142,8 +142,8 @@ GROUP_VARIANT(counting_member, HW(CPU_CYCLES, 2000), HW(INSTRUCTIONS, 0));
 GROUP_VARIANT(software_leader, SW(CPU_CLOCK, 100000), HW(INSTRUCTIONS, 2000));
 GROUP_VARIANT(software_member, HW(CPU_CYCLES, 2000), SW(CPU_CLOCK, 100000));
 /* The group is throttled more often than the clock ends a period. */
-GROUP_VARIANT(long_cpu_clock, HW(CPU_CYCLES, 2000), SW(CPU_CLOCK, 3000000));
-GROUP_VARIANT(long_task_clock, HW(CPU_CYCLES, 2000), SW(TASK_CLOCK, 3000000));
+GROUP_VARIANT(long_cpu_clock, HW(CPU_CYCLES, 300), SW(CPU_CLOCK, 1000000));
+GROUP_VARIANT(long_task_clock, HW(CPU_CYCLES, 300), SW(TASK_CLOCK, 1000000));
 
 FIXTURE_SETUP(group)
 {
@@ -236,9 +236,13 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 		} while (now_ns() < end);
 
 		for (int i = 0; i < MEMBERS; i++) {
-			EXPECT_LT(counts[i], count_of(events[i].fd))
+			uint64_t count = count_of(events[i].fd);
+
+			EXPECT_LT(counts[i], count)
 				TH_LOG("event %d does not count in slot %d", i, slot);
-			if (!variant->members[i].period)
+			/* Some periods, because a clock may end one in the kernel. */
+			if (!variant->members[i].period ||
+			    count - counts[i] < 4 * variant->members[i].period)
 				continue;
 			EXPECT_LT(samples[i], events[i].samples)
 				TH_LOG("event %d has no samples in slot %d", i, slot);
