@@ -609,6 +609,7 @@ static int check_estimates(struct fixture *f)
 	TEST_ASSERT_EQUAL("windows", add_windows(&stats[1], group, 400, 200, 50, true), 0);
 	TEST_ASSERT_EQUAL("lost", add_windows(&none, group, 1, 200, 500, false), 0);
 	TEST_ASSERT_VAL("lost", none.nr_windows == 1 && !none.nr_used && !none.sums);
+	window_stats__exit(&group->all);
 	memset(&group->all, 0, sizeof(group->all));
 	for (int i = 0; i < 800; i++)
 		window_stats__add_round(&group->all, 1000);
