@@ -308,7 +308,7 @@ void perf_event_free_period(struct perf_event *event)
 
 /**
  * perf_event_split_interval - note that an interval is interrupted
- * @event: an event, alternating or not, whose group is throttled, or that counts on
+ * @event: an event, alternating or not, that was throttled, or that counts on
  *	   a CPU and is scheduled out, or whose driver armed more than was left
  *
  * An event that does not run has no interval that could be interrupted.

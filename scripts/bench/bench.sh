@@ -9,6 +9,7 @@
 #   drivers    which drivers ran the tests, from the last results
 #   fixes      the tests of what is fixed, and of what that may break, on the base and
 #              with the series: throttled groups, TopDown, short intervals
+#   found      what is wrong on the base and not mended here (docs/found.md): fails
 #   headline   a program recorded with a long period, short ones and windows: size of
 #              the data, run time, and the error of the table of its functions
 #   page       what fnstat-html.py makes of a recording from x86_64-stalls (or
@@ -53,6 +54,9 @@ cost)		cost arm64-base arm64-up
 		"$here/struct-sizes.sh" ;;
 fixes)		"$here/fixes.sh" arm64-base arm64-up
 		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
+found)		"$run/run-list.sh" x86_64-base "$TOP/tests/lists/found.tests" \
+			"$RESULTS/found" 300 || true
+		cat "$RESULTS"/found/*.tap ;;
 headline)	on_stalls "$TOP/tests/lists/headline.tests" 1800 ;;
 page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
 real)		"$here/real.sh" "${programs[@]}" ;;

@@ -10,8 +10,9 @@
 #               what merges cleanly can be wrong.
 #   export      write patches/backports/VERSION from that tree. A patch that is not as
 #               it is in patches/ has a paragraph "[VERSION: what differs, and why]" at
-#               the end of its message.
-#   check       only whether the patches apply, in seconds and without a tree
+#               the end of its message, and the file "series" says what it was made from.
+#   check       only whether the patches apply, and whether those that differ were made
+#               from what is in patches/ now, in seconds and without a tree
 #   range-diff  show how those that differ do so
 #   build       build its kernels for the machines NAME-VERSION
 #   test        run the tests on these machines, with the selftests and perf of the
@@ -33,6 +34,12 @@ apply()
 changes()			# PATCH
 {
 	sed -n '/^diff --git /,$p' "$1" | sed '/^index /d; s/^@@ .*/@@/'
+}
+
+# Print one word for what a patch does.
+changes_key()			# PATCH
+{
+	changes "$1" | sha256sum | cut -c-12
 }
 
 export_patches()
@@ -57,7 +64,7 @@ export_patches()
 		else
 			[ "$noted" = 1 ] || die "'$name' differs and does not say how, with [$version: ...]"
 			mv "$file" "$new/$name"
-			echo "$name" >> "$new/series"
+			echo "$name${original:+ $(changes_key "$original")}" >> "$new/series"
 		fi
 	done < <(git rev-list --reverse base..series)
 	rm -f "$patches"/*.patch
@@ -65,13 +72,20 @@ export_patches()
 	rm -rf "$new"
 	git config series.imported "$(series_key "$(git rev-parse base)" "$patches")"
 	git config series.head "$(git rev-parse HEAD)"
-	say "$(grep -vc 'patch$' "$patches/series") patches as they are, $(grep -c 'patch$' "$patches/series") that differ"
+	say "$(grep -vc '\.patch' "$patches/series") patches as they are, $(grep -c '\.patch' "$patches/series") that differ"
 }
 
 check()
 {
-	local repository commit file count=0
+	local repository commit file name key original count=0
 
+	while read -r name key; do
+		[ -n "$key" ] || continue
+		original=$(find_patch "${name%.patch}")
+		if [ ! -e "$original" ] || [ "$(changes_key "$original")" != "$key" ]; then
+			die "${original##*/} is not what $name of $version was made from: change that as well, and export it"
+		fi
+	done < "$patches/series"
 	read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
 	[ -n "$commit" ] || die "no base"
 	open_index "$repository" "$commit"

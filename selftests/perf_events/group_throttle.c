@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A group of events survives throttling, whichever of its events causes it: all of them
- * go on to count and to take samples, the buffer of the leader tells when they did not,
- * and clocks in the group count no time twice. So it does when members come and go, when
- * buffers do, and when there are thousands of them.
+ * A group of events survives throttling, whichever of its events causes it: its hardware
+ * events stop and go on together, a software event throttles only itself and is not stopped
+ * by others. So it does when members come and go, when buffers do, when periods change, and
+ * when there are thousands of them.
  */
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
@@ -33,7 +33,6 @@ struct event {
 	struct perf_event_mmap_page *page;
 	uint64_t samples, throttled, unthrottled;
 	uint64_t behind, forbidden;	/* samples since the group was throttled, but for one */
-	uint64_t throttled_at, throttled_ns;	/* of those that are over */
 	uint64_t unthrottled_at;	/* if no sample followed yet */
 	uint64_t least, early;		/* of samples that are a time: how many came before */
 };
@@ -69,12 +68,10 @@ static void drain(struct event *event)
 		case PERF_RECORD_THROTTLE:
 			event->throttled++;
 			event->behind = 0;
-			event->throttled_at = *time;
 			break;
 		case PERF_RECORD_UNTHROTTLE:
 			event->unthrottled++;
 			event->unthrottled_at = *time;
-			event->throttled_ns += *time - event->throttled_at;
 			break;
 		}
 		tail += header->size;
@@ -186,7 +183,7 @@ static bool open_group(struct __test_metadata *_metadata, struct event *events,
 					       i ? events[0].fd : -1);
 		if (events[i].fd < 0)
 			return false;
-		/* The leader tells of its group even if it takes no samples. */
+		/* The leader tells of the others even if it takes no samples. */
 		if (i && !attr.sample_period)
 			continue;
 		events[i].page = mmap(NULL, ring_size(), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -261,7 +258,7 @@ static void check_group(struct __test_metadata *_metadata, struct event *events,
 		/* The group can be disabled while it is throttled. */
 		EXPECT_LE(events[i].throttled - events[i].unthrottled, 1);
 	}
-	if (!events[0].throttled)
+	if (!events[0].throttled && !events[1].throttled)
 		SKIP(return, "this machine does not throttle the group");
 }
 
@@ -632,8 +629,8 @@ FIXTURE_TEARDOWN(clock)
 }
 
 /*
- * The clock counts while the group does, whether it is read in between, by samples of the
- * leader and by read(2), or not: not while it is throttled, and all the rest.
+ * A clock counts all the time, each of it once, while the hardware events of its group are
+ * throttled, whether it is read in between, by samples of the leader and by read(2), or not.
  */
 TEST_F(clock, counts_time_once)
 {
@@ -644,8 +641,6 @@ TEST_F(clock, counts_time_once)
 		.sample_period = 2000,
 		.sample_type = variant->sample_type,
 		.read_format = PERF_FORMAT_GROUP,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,	/* that of now_ns() */
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -656,14 +651,12 @@ TEST_F(clock, counts_time_once)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = variant->config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
 	struct { uint64_t value, enabled; } total;
 	struct event event = {};
-	uint64_t begin, end, running, slack;
+	uint64_t end;
 
 	ASSERT_TRUE(pin_to_this_cpu());
 	self->leader = perf_event_open(&leader, 0, -1, -1);
@@ -677,39 +670,26 @@ TEST_F(clock, counts_time_once)
 	ASSERT_LE(0, self->clock);
 	event.page = self->page;
 
-	begin = now_ns();
 	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_ENABLE, 0));
 	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event)) {
 		spin(10000);
-		/* Also while the group is throttled: it does not go on then. */
 		if (variant->sample_type == PERF_SAMPLE_READ) {
 			ASSERT_EQ(sizeof(total),
 				  read(self->clock, &total, sizeof(total)));
 		}
 	}
 	ASSERT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_DISABLE, 0));
-	end = now_ns();
 	drain(&event);
 	if (!event.throttled)
 		SKIP(return, "this machine does not throttle the group");
-	/* That ends with the event. */
-	if (event.throttled != event.unthrottled)
-		event.throttled_ns += end - event.throttled_at;
 
 	ASSERT_EQ(sizeof(total), read(self->clock, &total, sizeof(total)));
-	ksft_print_msg("counted %llu of %llu ns, throttled %llu times, for %llu ns\n",
+	ksft_print_msg("counted %llu of %llu ns, throttled %llu times\n",
 		       (unsigned long long)total.value, (unsigned long long)total.enabled,
-		       (unsigned long long)event.throttled,
-		       (unsigned long long)event.throttled_ns);
-	ASSERT_LE(event.throttled - event.unthrottled, 1);
-	ASSERT_LT(event.throttled_ns, total.enabled);
-	running = total.enabled - event.throttled_ns;
+		       (unsigned long long)event.throttled);
 	/* The clock is not the first of the group that stops and starts. */
-	slack = total.enabled / 50;
-	EXPECT_LT(running - slack, total.value);
-	/* Some of the throttled time may have been that of another task. */
-	slack += end - begin - total.enabled;
-	EXPECT_GT(running + slack, total.value);
+	EXPECT_LE(total.enabled - total.enabled / 1000, total.value);
+	EXPECT_GE(total.enabled + total.enabled / 1000, total.value);
 }
 
 FIXTURE(limited)
@@ -762,8 +742,11 @@ TEST_F(limited, clock_period)
 	EXPECT_LE(event.early, event.unthrottled / 4);
 }
 
-/* A new period of a clock lets its throttled group go on, with all of its hardware events. */
-TEST_F(limited, period_of_a_clock)
+/*
+ * A new period, of whichever event of a throttled group, does not let it go on before the
+ * next tick does, and then all of its events go on.
+ */
+TEST_F(limited, new_period)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -775,59 +758,61 @@ TEST_F(limited, period_of_a_clock)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	uint64_t clock_period = 1000000000, before, after, end;
-	int leader, clock, insns, throttled = 0, silent = 0;
+	uint64_t period, before[TRIO], end;
+	int fd[TRIO], throttled = 0, early = 0;
 
 	ASSERT_TRUE(pin_to_this_cpu());
-	leader = perf_event_open(&attr, 0, -1, -1);
-	if (leader < 0) {
-		ASSERT_TRUE(is_missing(errno)) TH_LOG("%s", strerror(errno));
-		SKIP(return, "no cycles: %s", strerror(errno));
+	for (int i = 0; i < TRIO; i++) {
+		fd[i] = perf_event_open(&attr, 0, -1, i ? fd[0] : -1);
+		if (fd[i] < 0) {
+			ASSERT_TRUE(is_missing(errno)) TH_LOG("event %d: %s", i, strerror(errno));
+			SKIP(return, "no such group: %s", strerror(errno));
+		}
+		attr.disabled = 0;
+		attr.sample_period = 1000000000;
+		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+		if (i) {
+			attr.type = PERF_TYPE_SOFTWARE;
+			attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		}
 	}
-	attr.disabled = 0;
-	attr.sample_period = 0;
-	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-	insns = perf_event_open(&attr, 0, -1, leader);
-	if (insns < 0) {
-		close(leader);
-		SKIP(return, "no instructions: %s", strerror(errno));
-	}
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.sample_period = clock_period;
-	clock = perf_event_open(&attr, 0, -1, leader);
-	ASSERT_LE(0, clock);
 
-	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
-	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; throttled++) {
+	ioctl(fd[0], PERF_EVENT_IOC_ENABLE, 0);
+	for (end = now_ns() + 2 * SLOTS * SLOT_NS; now_ns() < end; throttled++) {
 		do {
-			before = count_of(insns);
+			before[1] = count_of(fd[1]);
 			spin(2000);
-			after = count_of(insns);
-		} while (after != before && now_ns() < end);
+		} while (count_of(fd[1]) != before[1] && now_ns() < end);
 		/* Or this CPU has another PMU. */
-		if (after != before || !after)
+		if (now_ns() >= end || !before[1])
 			break;
-		EXPECT_EQ(0, ioctl(clock, PERF_EVENT_IOC_PERIOD, &clock_period));
-		before = count_of(insns);
+		period = throttled % TRIO ? attr.sample_period : 300000;
+		EXPECT_EQ(0, ioctl(fd[throttled % TRIO], PERF_EVENT_IOC_PERIOD, &period));
+		for (int i = 0; i < TRIO; i++)
+			before[i] = count_of(fd[i]);
 		spin(2000);
-		silent += count_of(insns) < before + 2000;
+		/* The tick may come in between. */
+		early += count_of(fd[0]) != before[0] || count_of(fd[1]) != before[1];
+		for (uint64_t tick = now_ns() + SLOT_NS; now_ns() < tick;)
+			spin(2000);
+		for (int i = 0; i < TRIO; i++) {
+			EXPECT_LT(before[i], count_of(fd[i]))
+				TH_LOG("event %d does not go on", i);
+		}
 	}
-	close(clock);
-	close(insns);
-	close(leader);
+	for (int i = TRIO - 1; i >= 0; i--)
+		close(fd[i]);
 	if (!throttled)
 		SKIP(return, "this machine does not throttle the group");
-	ksft_print_msg("%d new periods, silent after %d\n", throttled, silent);
-	EXPECT_EQ(0, silent);
+	ksft_print_msg("%d new periods, %d not throttled behind it\n", throttled, early);
+	EXPECT_LE(early, throttled / 2);
 }
 
 /*
- * The clock of a group whose PMU has no interrupt goes on at the next tick as well. What
- * counts for tasks too does not count until then.
+ * The clock of a group whose PMU has no interrupt goes on at the next tick as well. Until
+ * then it stops nobody else.
  */
-static void no_interrupt(struct __test_metadata *_metadata, int type, uint64_t config, int cpu,
-			 bool stops)
+static void no_interrupt(struct __test_metadata *_metadata, int type, uint64_t config, int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -862,17 +847,16 @@ static void no_interrupt(struct __test_metadata *_metadata, int type, uint64_t c
 			spin(10000);
 		EXPECT_LT(samples, event.samples) TH_LOG("slot %d", i);
 	}
-	/* While the group is throttled, most likely. */
+	/* While the clock is throttled, most likely. */
 	ioctl(leader, PERF_EVENT_IOC_DISABLE, 0);
 	ioctl(alone, PERF_EVENT_IOC_DISABLE, 0);
 	all = count_of(alone);
 	count = count_of(leader);
 	ksft_print_msg("%llu samples, counted %llu of %llu\n", (unsigned long long)event.samples,
 		       (unsigned long long)count, (unsigned long long)all);
-	/* The record of a throttled group is the leader's. */
 	EXPECT_GT(SLOTS * SLOT_NS / attr.sample_period / 2, event.samples);
-	EXPECT_LE(stops ? 0 : all / 10 * 9, count);
-	EXPECT_GE(stops ? all / 2 : all, count);
+	EXPECT_LE(all / 10 * 9, count);
+	EXPECT_GE(all, count);
 	munmap(event.page, ring_size());
 	close(event.fd);
 	close(alone);
@@ -887,10 +871,13 @@ TEST_F(limited, no_interrupt)
 		SKIP(return, "no PMU without interrupts");
 	/* The TSC. */
 	ASSERT_TRUE(pin_to_this_cpu());
-	no_interrupt(_metadata, type, 0, sched_getcpu(), /*stops=*/true);
+	no_interrupt(_metadata, type, 0, sched_getcpu());
 }
 
-/* A group that is throttled stays so when its CPU was idle, and its counts are right. */
+/*
+ * A group that is throttled is so when its CPU was idle, too, and its counts are right. Some
+ * drivers start all events then: each takes one sample until it is stopped again.
+ */
 TEST_F(limited, idle)
 {
 	struct perf_event_attr attr = {
@@ -902,7 +889,7 @@ TEST_F(limited, idle)
 		.disabled = 1,
 	};
 	struct event event = {};
-	uint64_t end, leader, others;
+	uint64_t end, leader, others, idle = 0;
 	int member;
 
 	ASSERT_TRUE(pin_to_this_cpu());
@@ -923,6 +910,7 @@ TEST_F(limited, idle)
 	for (end = now_ns() + SLOTS * SLOT_NS; now_ns() < end; drain(&event)) {
 		spin(50000);
 		usleep(300);
+		idle++;
 		/* Nothing is counted by that. */
 		count_of(member);
 	}
@@ -935,7 +923,7 @@ TEST_F(limited, idle)
 		       (unsigned long long)leader, (unsigned long long)others);
 	if (!event.throttled)
 		SKIP(return, "this machine does not throttle the event");
-	EXPECT_EQ(0, event.forbidden);
+	EXPECT_GE(idle, event.forbidden);
 	/* No CPU has that many instructions in a cycle, or that few of such a loop. */
 	EXPECT_LT(leader / 16, others);
 	EXPECT_GT(leader * 16, others);
@@ -953,7 +941,7 @@ TEST_F(limited, uncore)
 	ASSERT_LE(0, cpu);
 	ASSERT_TRUE(pin_to_cpu(cpu)) TH_LOG("CPU %d", cpu);
 	/* The clock of the I/O unit. */
-	no_interrupt(_metadata, type, 0x10ff, cpu, /*stops=*/false);
+	no_interrupt(_metadata, type, 0x10ff, cpu);
 }
 
 TEST_HARNESS_MAIN

@@ -2,6 +2,7 @@
 /*
  * The counts of inherited events, and the times for which they were enabled, are added to
  * the event they were inherited from when their task exits or executes another program.
+ * Linux 7.3 adds them too early, see docs/found.md.
  */
 #define _GNU_SOURCE
 
