@@ -28,7 +28,7 @@ build_own()
 		-idirafter "$tree/tools/include")
 	# shellcheck disable=SC2206 # several words
 	flags+=(${selftest_cflags:-})
-	for program in found found_inherit group_stress sample_cost; do
+	for program in count_fuzz found found_inherit group_stress sample_cost; do
 		"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/$program" \
 			"$dir/$program.c"
 	done

@@ -123,6 +123,7 @@ refused 'a shell is on one machine' scripts/run/shell.sh
 refused "'host' is no machine to boot" scripts/run/shell.sh host
 refused "no machine 'nope'" scripts/verify/fuzz.sh nope
 refused "OPERATIONS='many'" env OPERATIONS=many scripts/verify/fuzz.sh
+refused "DURATION='long'" env DURATION=long scripts/verify/fuzz.sh
 refused "no 'nope' in archs.table" scripts/verify/archs.sh nope
 refused "no architecture 'nope'" scripts/make/kernel.sh nope
 refused 'usage: kernel.sh' scripts/make/kernel.sh

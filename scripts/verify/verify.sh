@@ -13,7 +13,9 @@
 #              PACKAGES=DIRECTORY tests these
 #   fuzz       OPERATIONS= (5000000) random operations with SEED= do no harm to the kernels
 #              of MACHINES= (arm64-debug: KASAN and lockdep); with PLAIN=1 without
-#              alternating periods
+#              alternating periods. No count jumps in twice DURATION= (60) seconds of random
+#              operations on all kinds of events, on MACHINES= (two CPUs with KASAN and
+#              lockdep, Intel with PEBS, AMD)
 #   mutants    "perf test" notices each line of mutants.table that is wrong
 #   newest     how many patches apply to the newest kernel in Debian's archive
 #   qemu       our QEMU: its series, and its own test
