@@ -28,10 +28,12 @@ build_own()
 		-idirafter "$tree/tools/include")
 	# shellcheck disable=SC2206 # several words
 	flags+=(${selftest_cflags:-})
-	for program in count_fuzz found found_inherit group_stress sample_cost; do
+	for program in count_fuzz found found_inherit group_stress neighbours sample_cost; do
 		"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/$program" \
 			"$dir/$program.c"
 	done
+	# For kselftest's runner to know it.
+	echo perf_events:neighbours >> "$out/selftests/kselftest-list.txt"
 	# A topic by itself does not have all that the fuzzer uses.
 	[ -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.h" ] || return 0
 	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/alt_period_fuzz" \
