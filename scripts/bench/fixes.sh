@@ -14,7 +14,7 @@ for name; do
 	cat "$out"/*.tap | tr -d '\r' | awk '
 		/#  RUN  / { name = $(NF - 1); said = "" }
 		/Expected|has no samples/ { next }
-		/^#* *# [^ ].*(samples|longest gap|refused|windows)|counted .* ns/ {
+		/^#* *# [^ ].*(samples|longest gap|refused|windows|switches|undisturbed)|counted .* ns/ {
 			sub(/^[# ]*/, ""); said = said (said ? "; " : "") $0
 		}
 		/^# (not )?ok [0-9]+ / {

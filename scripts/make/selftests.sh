@@ -21,6 +21,7 @@ key=$(tree_key "$tree" 'tools/perf|Documentation|drivers|fs|kernel|mm|net|sound'
 build_own()
 {
 	local dir=$TOP/tests/perf_events flags=() program
+	local programs=(count_fuzz found found_inherit group_stress neighbours sample_cost)
 
 	[ -e "$tree/tools/testing/selftests/perf_events/alt_period.h" ] || return 0
 	flags=(-O2 -Wall -D_GNU_SOURCE= -static -pthread -isystem "$out/usr/include"
@@ -28,7 +29,8 @@ build_own()
 		-idirafter "$tree/tools/include")
 	# shellcheck disable=SC2206 # several words
 	flags+=(${selftest_cflags:-})
-	for program in count_fuzz found found_inherit group_stress neighbours sample_cost; do
+	[ "$arch" != x86_64 ] || programs+=(found_topdown)
+	for program in "${programs[@]}"; do
 		"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/$program" \
 			"$dir/$program.c"
 	done

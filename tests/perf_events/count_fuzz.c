@@ -87,7 +87,8 @@ static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long operations, opens, refused, reads, samples;
 static volatile __u64 sink;
-static volatile long data[4];
+/* In a page of its own: QEMU is slow at all of a page where a breakpoint is. */
+static volatile long *data;
 static __thread __u64 random_state;
 static __thread unsigned int children;
 
@@ -123,14 +124,13 @@ static void add_to(unsigned long *number, unsigned long n)
 }
 
 /*
- * What is wrong in kernels without the series as well, and is not fixed there: these events
- * are not opened.
+ * What is wrong in kernels without the series as well, and is not fixed there: the period of
+ * a precise event is not changed, because the records that wait in the buffer would be counted
+ * with the new one (docs/found.md).
  */
-static bool is_excluded(const struct perf_event_attr *attr, const struct kind *kind)
+static bool keeps_period(const struct perf_event_attr *attr)
 {
-	(void)attr;
-	(void)kind;
-	return false;
+	return attr->precise_ip;
 }
 
 /* The kinds of events. */
@@ -427,12 +427,19 @@ static void forget_counts(struct event *events)
 
 /* Work that events count. */
 
+static bool map_data(void)
+{
+	data = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return data != MAP_FAILED;
+}
+
 static void burn(void)
 {
 	for (int i = below(20000); i > 0; i--) {
 		sink += i;
-		if (!(i & 63))
-			data[i & 3]++;
+		if (!(i & 255))
+			data[i / 256 & 3]++;
 	}
 	if (one_in(3)) {
 		size_t size = 4 * sysconf(_SC_PAGESIZE);
@@ -608,8 +615,6 @@ static void open_event(unsigned int g, int nr)
 		leader = events[0].fd;
 	}
 	some_attr(&attr, kind);
-	if (is_excluded(&attr, kind))
-		return;
 	add_to(&opens, 1);
 	opened = now_ns();
 	fd = syscall(SYS_perf_event_open, &attr, groups[g].pid, groups[g].cpu, leader,
@@ -680,6 +685,8 @@ static void change_period(struct event *event)
 {
 	__u64 period = event->attr.freq ? 1 + below(20000) : some_period();
 
+	if (keeps_period(&event->attr))
+		return;
 	note(event, "period", period);
 	ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period);
 }
@@ -815,11 +822,14 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "child")) {
 		random_state = getpid();
 		alarm(2);
-		burn();
+		if (map_data())
+			burn();
 		return 0;
 	}
 	ksft_print_header();
 	ksft_set_plan(1);
+	if (!map_data())
+		ksft_exit_fail_msg("cannot map a page: %s\n", strerror(errno));
 	if (argc < 2 || argc > 5)
 		ksft_exit_fail_msg("usage: count_fuzz SECONDS [SEED [THREADS [UID]]]\n");
 	seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;

@@ -15,6 +15,7 @@
 #define SLOTS		0x400	/* events of the kernel */
 #define RETIRING	0x8000	/* and those that follow it, one for each part */
 #define LEVEL_PARTS	4	/* of each level */
+#define SLICES		2	/* attr.config1 of slots, metrics_slices in sysfs */
 #define STEPS		0xff	/* of a fraction, which has 8 bits */
 /* No sequence counts of a user page: those are even while nobody writes. */
 #define NO_LOCK		1
@@ -22,10 +23,10 @@
 #define NO_THREAD	~0UL
 
 /*
- * The kernel adds the registers of slots and metrics to the counts each time that the
- * thread is switched or its events are read, zeroes them, and changes the sequence count
- * of the user page of slots. As long as that is @lock, counts are @base and what is in
- * the registers.
+ * With SLICES, the kernel adds the registers of slots and metrics to the counts each time
+ * that the thread is switched or its events are read, zeroes them, and changes the sequence
+ * count of the user page of slots. As long as that is @lock, counts are @base and what is
+ * in the registers.
  */
 struct perf_topdown {
 	struct perf_event_mmap_page	*page;
@@ -72,12 +73,18 @@ static bool has_event(const char *pmu, const char *event)
 	return !access(path, F_OK);
 }
 
+static int open_event(struct perf_event_attr *attr, int leader)
+{
+	return syscall(__NR_perf_event_open, attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
 static int open_events(struct perf_topdown *topdown)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_RAW,	/* of cpu and cpu_core */
 		.config = SLOTS,
+		.config1 = SLICES,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		/* What a virtual machine runs is not this thread's; KVM may refuse both. */
@@ -85,7 +92,8 @@ static int open_events(struct perf_topdown *topdown)
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
-	bool hybrid = has_event("cpu_core", "slots");
+	/* Without a page, each reading is a read(2): RDPMC is a fault on E-cores. */
+	bool hybrid = has_event("cpu_core", "slots"), with_page = !hybrid;
 	const char *pmu = hybrid ? "cpu_core" : "cpu";
 	void *page;
 
@@ -94,16 +102,21 @@ static int open_events(struct perf_topdown *topdown)
 	topdown->base.level = has_event(pmu, "topdown-heavy-ops") ? 2 : 1;
 	for (int leader = -1; topdown->nr <= topdown->base.level * LEVEL_PARTS;
 	     leader = topdown->fd[0]) {
-		int fd = syscall(__NR_perf_event_open, &attr, 0, -1, leader,
-				 PERF_FLAG_FD_CLOEXEC);
+		int fd = open_event(&attr, leader);
 
+		/* A kernel without slices restores the registers after a switch. */
+		if (fd < 0 && errno == EINVAL && attr.config1) {
+			attr.config1 = 0;
+			with_page = false;
+			fd = open_event(&attr, leader);
+		}
 		if (fd < 0)
 			return -errno;
 		attr.config = RETIRING + (topdown->nr << 8);
+		attr.config1 = 0;
 		topdown->fd[topdown->nr++] = fd;
 	}
-	/* No page, but read(2), if the thread may be moved to where RDPMC is a fault. */
-	if (hybrid)
+	if (!with_page)
 		return 0;
 	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, topdown->fd[0], 0);
 	if (page == MAP_FAILED)

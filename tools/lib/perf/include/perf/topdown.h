@@ -67,10 +67,10 @@ LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
  * @max_slots: read(2) if the fractions are of more slots than this, so that those of
  *	       the next reading begin with zero
  *
- * Needs no system call otherwise, unless the thread was switched since the last one,
- * or user space cannot read the counters now. The metrics are fractions of 8 bits, so
- * what happens between two readings is known to a step, 1/255 of the slots before and
- * in between.
+ * Needs no system call otherwise, unless the thread was switched since the last one, or
+ * user space cannot read the counters: now, or on this kernel. The metrics are fractions
+ * of 8 bits, so what happens between two readings is known to a step, 1/255 of the slots
+ * before and in between.
  *
  * May be called by a signal handler, one that interrupts it as well.
  *
