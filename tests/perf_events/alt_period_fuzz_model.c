@@ -242,6 +242,10 @@ void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int 
 	if (attr->freq && (attr->sample_freq > 1 || attr->alt_sample_period) &&
 	    (err == EINVAL || twin == EINVAL))
 		return;
+	/* It is written by programs, and never overflows. */
+	if (err == EOPNOTSUPP && attr->type == PERF_TYPE_SOFTWARE &&
+	    attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+		return;
 	/* Drivers may check in any order whether they can do this, and the lengths. */
 	if (err == EOPNOTSUPP && (attr->aux_output || is_hardware(attr)))
 		return;

@@ -8,44 +8,6 @@
 #include "alt_period.h"
 #include "kselftest_harness.h"
 
-/* Two events that count the same software event each put their own ID into their samples. */
-TEST(sample_ids)
-{
-	struct perf_event_attr attr = {
-		.size = PERF_ATTR_SIZE_VER8,
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_ID,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-	struct { struct perf_event_header header; __u64 id; } *sample;
-	struct perf_event_mmap_page *page[2];
-	__u64 id[2];
-	int fd[2];
-	char *fault;
-
-	for (int i = 0; i < 2; i++) {
-		fd[i] = perf_event_open(&attr, 0, -1, -1);
-		ASSERT_LE(0, fd[i]);
-		ASSERT_EQ(0, ioctl(fd[i], PERF_EVENT_IOC_ID, &id[i]));
-		page[i] = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED,
-			       fd[i], 0);
-		ASSERT_NE(MAP_FAILED, page[i]);
-	}
-	fault = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		     -1, 0);
-	ASSERT_NE(MAP_FAILED, fault);
-	*fault = 1;
-	for (int i = 0; i < 2; i++) {
-		sample = (void *)((char *)page[i] + getpagesize());
-		ASSERT_EQ(PERF_RECORD_SAMPLE, sample->header.type);
-		EXPECT_EQ(id[i], sample->id) TH_LOG("event %d", i);
-		EXPECT_EQ(sizeof(*sample), sample->header.size) TH_LOG("event %d", i);
-	}
-}
-
 /* A member counts when it is opened while its leader, of another software PMU, runs. */
 TEST(late_member)
 {
