@@ -117,7 +117,7 @@ TEST_F(found_topdown, refused_metric)
 	EXPECT_SAME(count(self->slots), count(self->general));
 }
 
-/* The registers of a mapped event go on when a metric is enabled late. */
+/* The registers of a mapped event continue when a metric is enabled late. */
 TEST_F(found_topdown, enabled_late)
 {
 	uint64_t before;
@@ -160,7 +160,7 @@ TEST_F(found_topdown, overflow)
 	EXPECT_SAME(count(self->slots), count(self->general));
 }
 
-/* The overflow of metrics that nobody counts does not change slots that take samples. */
+/* The overflow of metrics without an event does not change slots that take samples. */
 TEST_F(found_topdown, sampling)
 {
 	int64_t before;
