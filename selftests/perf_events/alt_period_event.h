@@ -215,11 +215,7 @@ static inline void print_summary(struct event *event)
 /* Stays on this CPU. */
 static inline bool pin_to_cpu(void)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
-	return !sched_setaffinity(0, sizeof(set), &set);
+	return pin_to(sched_getcpu());
 }
 
 #endif /* ALT_PERIOD_EVENT_H */

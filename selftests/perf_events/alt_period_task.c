@@ -362,7 +362,7 @@ static void check_windows(struct __test_metadata *_metadata, struct event *event
 /*
  * A clock that throttles itself does so at the end of an interval. The next one begins
  * when it is let go, and a window is marked then, for its start is not where the sample
- * before it was taken. What it counted meanwhile depends on who has read it.
+ * before it was taken. It counts the time in between as well.
  */
 TEST_F(clock, throttled_by_itself)
 {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
@@ -17,6 +18,23 @@ static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
 {
 	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
 		       PERF_FLAG_FD_CLOEXEC);
+}
+
+static inline __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static inline bool pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* Returns the number in a file of sysfs or tracefs, or -1. */

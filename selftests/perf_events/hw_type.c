@@ -160,15 +160,6 @@ static const char *error_name(int err)
 	return err < 0 ? "-" : !err ? "ok" : name ?: "?";
 }
 
-static bool move_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return !sched_setaffinity(0, sizeof(set), &set);
-}
-
 /* Returns a CPU that @pmu serves, or one that it does not, or -1 if there is none. */
 static int find_cpu(const struct pmu *pmu, bool served)
 {
@@ -355,7 +346,7 @@ TEST_F(hw_type, counts)
 			__u64 before;
 
 			ASSERT_LE(0, fd);
-			if (!move_to(cpu)) {
+			if (!pin_to(cpu)) {
 				close(fd);
 				continue;
 			}
@@ -389,7 +380,7 @@ TEST_F(hw_type, inherit)
 			if (cpu < 0)
 				continue;
 			/* The counts of the parent must not hide that the child has none. */
-			ASSERT_TRUE(move_to(cpu));
+			ASSERT_TRUE(pin_to(cpu));
 			fd = open_event(&events[0], pmus[i].type, 0, -1, true);
 			ASSERT_LE(0, fd);
 			pid = fork();
@@ -451,7 +442,7 @@ TEST_F(hw_type, windows_on_all_pmus)
 		SKIP(return, "no core PMU supports alternating sample periods");
 
 	while (!enough && time(NULL) <= end) {
-		if (!move_to(moves++ % MAX_CPUS))
+		if (!pin_to(moves++ % MAX_CPUS))
 			continue;
 		for (int n = 0; n < 20; n++)
 			spin_a_while();

@@ -23,14 +23,6 @@
 #define ROUND_NS	40000000ULL	/* several ticks of any kernel */
 #define RING		8		/* pages */
 
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 FIXTURE(short_period)
 {
 	struct sample_limits limits;
@@ -59,8 +51,6 @@ FIXTURE_VARIANT_ADD(short_period, window_precise) {
 
 FIXTURE_SETUP(short_period)
 {
-	cpu_set_t set;
-
 	save_sample_limits(&self->limits);
 	self->fd = -1;
 	self->attr = (struct perf_event_attr){
@@ -76,9 +66,7 @@ FIXTURE_SETUP(short_period)
 		.exclude_hv = 1,
 	};
 	stay_on_core_pmu(&self->attr);
-	CPU_ZERO(&set);
-	CPU_SET(sched_getcpu(), &set);
-	ASSERT_EQ(0, sched_setaffinity(0, sizeof(set), &set));
+	ASSERT_TRUE(pin_to(sched_getcpu()));
 	self->fd = perf_event_open(&self->attr, -1, sched_getcpu(), -1);
 	if (self->fd < 0) {
 		ASSERT_NE(NULL, why_missing(errno)) TH_LOG("%s", strerror(errno));

@@ -92,14 +92,6 @@ static volatile long *data;
 static __thread __u64 random_state;
 static __thread unsigned int children;
 
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 static __u64 any(void)
 {
 	random_state ^= random_state << 13;

@@ -54,13 +54,9 @@ static unsigned int below(unsigned int n)
 	return (seed >> 8) % n;
 }
 
-static void pin_to(int cpu)
+static void require_cpu(int cpu)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
+	if (!pin_to(cpu))
 		ksft_exit_skip("there is no CPU %d: %s\n", cpu, strerror(errno));
 }
 
@@ -91,7 +87,7 @@ static void *work(void *arg)
 {
 	unsigned long nr = (unsigned long)arg;
 
-	pin_to(0);
+	require_cpu(0);
 	__atomic_store_n(&workers[nr].tid, gettid(), __ATOMIC_RELEASE);
 	for (;;) {
 		spin(20000);
@@ -310,7 +306,7 @@ int main(int argc, char **argv)
 	find_kinds();
 	buffer_size = BUFFER_PAGES * sysconf(_SC_PAGESIZE);
 
-	pin_to(1);
+	require_cpu(1);
 	save_sample_limits(&limits);
 	/*
 	 * Few samples throttle, and a debugging kernel has time for more than interrupts. The
