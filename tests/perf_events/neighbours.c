@@ -32,30 +32,6 @@ struct event {
 	bool jumped;		/* is said once */
 };
 
-FIXTURE(limited)
-{
-	struct sample_limits limits;
-	struct event events[MEMBERS];
-	pid_t other;
-};
-
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
-static bool pin_to_cpu(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return !sched_setaffinity(0, sizeof(set), &set);
-}
-
 static bool counts_are_exact(void)
 {
 	return machine_exactness() != EXACT_NO;
@@ -112,9 +88,9 @@ static __u64 instructions(void)
 
 /*
  * Opens a group of @nr events with what is in their attr, for @pid and @cpu. The leader and the
- * references of all are disabled. Returns why that is not possible, or NULL.
+ * references of all are disabled. Returns an error, or 0.
  */
-static const char *open_group(struct event *events, int nr, pid_t pid, int cpu)
+static int open_group(struct event *events, int nr, pid_t pid, int cpu)
 {
 	for (int i = 0; i < nr; i++) {
 		struct event *event = &events[i];
@@ -123,10 +99,10 @@ static const char *open_group(struct event *events, int nr, pid_t pid, int cpu)
 		event->attr.disabled |= !i;
 		event->fd = perf_event_open(&event->attr, pid, cpu, i ? events[0].fd : -1);
 		if (event->fd < 0)
-			return strerror(errno);
+			return errno;
 		if (event->attr.sample_period &&
 		    ring_map_pages(&event->ring, event->fd, BUFFER_PAGES, PROT_READ | PROT_WRITE))
-			return strerror(errno);
+			return errno;
 		if (event->attr.type != PERF_TYPE_HARDWARE)
 			continue;
 		/* One for all that count the same. */
@@ -143,18 +119,22 @@ static const char *open_group(struct event *events, int nr, pid_t pid, int cpu)
 		reference.disabled = 1;
 		event->reference = perf_event_open(&reference, pid, cpu, -1);
 		if (event->reference < 0)
-			return strerror(errno);
+			return errno;
 	}
-	return NULL;
+	return 0;
 }
 
-/* It is another machine that lacks an event, not a failure. */
-static bool is_missing(const char *why)
-{
-	return !strcmp(why, strerror(ENOENT)) || !strcmp(why, strerror(ENODEV)) ||
-	       !strcmp(why, strerror(EOPNOTSUPP)) || !strcmp(why, strerror(EACCES)) ||
-	       !strcmp(why, strerror(EPERM));
-}
+/* Skips the test on a machine that lacks an event, which is no failure. */
+#define REQUIRE(error)							\
+	do {								\
+		int err_ = error;					\
+									\
+		if (err_) {						\
+			ASSERT_NE(NULL, why_missing(err_))		\
+				TH_LOG("%s", strerror(err_));		\
+			SKIP(return, "%s", why_missing(err_));		\
+		}							\
+	} while (0)
 
 static void close_group(struct event *events)
 {
@@ -352,29 +332,34 @@ static bool set_up(struct event *events, struct sample_limits *limits)
 		events[i].reference = -1;
 	}
 	save_sample_limits(limits);
-	return set_sample_limits(RATE, 0) && pin_to_cpu(0);
+	return set_sample_limits(RATE, 0) && pin_to(0);
 }
 
-FIXTURE_SETUP(limited)
-{
-	self->other = 0;
-	if (!set_up(self->events, &self->limits))
-		SKIP(return, "cannot limit the rate of samples");
-}
+/* All fixtures are the same, but for their variants. */
+#define LIMITED_FIXTURE(name)						\
+	FIXTURE(name)							\
+	{								\
+		struct sample_limits limits;				\
+		struct event events[MEMBERS];				\
+		pid_t other;						\
+	};								\
+									\
+	FIXTURE_SETUP(name)						\
+	{								\
+		if (!set_up(self->events, &self->limits))		\
+			SKIP(return, "cannot limit the rate of samples"); \
+	}								\
+									\
+	FIXTURE_TEARDOWN_PARENT(name)					\
+	{								\
+		restore_sample_limits(&self->limits);			\
+	}
 
-FIXTURE_TEARDOWN_PARENT(limited)
-{
-	restore_sample_limits(&self->limits);
-}
+LIMITED_FIXTURE(limited)
 
 /* Hardware events that are throttled, by the way they have their samples. */
 
-FIXTURE(sampled)
-{
-	struct sample_limits limits;
-	struct event events[MEMBERS];
-	pid_t other;
-};
+LIMITED_FIXTURE(sampled)
 
 FIXTURE_VARIANT(sampled)
 {
@@ -391,18 +376,6 @@ FIXTURE_VARIANT_ADD(sampled, precise_frequency) { .precise = 1, .freq = true };
 FIXTURE_VARIANT_ADD(sampled, precise_2_frequency) { .precise = 2, .freq = true };
 FIXTURE_VARIANT_ADD(sampled, large) { .precise = 1, .large = true };
 FIXTURE_VARIANT_ADD(sampled, large_2) { .precise = 2, .large = true };
-
-FIXTURE_SETUP(sampled)
-{
-	self->other = 0;
-	if (!set_up(self->events, &self->limits))
-		SKIP(return, "cannot limit the rate of samples");
-}
-
-FIXTURE_TEARDOWN_PARENT(sampled)
-{
-	restore_sample_limits(&self->limits);
-}
 
 static struct perf_event_attr sampled(const FIXTURE_VARIANT(sampled) *variant, __u64 config,
 				      __u64 period)
@@ -445,18 +418,12 @@ static void run_sampled(struct __test_metadata *_metadata, FIXTURE_DATA(sampled)
 			const FIXTURE_VARIANT(sampled) *variant, enum neighbour neighbour)
 {
 	unsigned int throttled = 0;
-	const char *why;
 
 	if (neighbour == SWITCH)
 		self->other = share_cpu();
 	for (int nr = 1; nr <= MEMBERS; nr++) {
 		set_sampled(self->events, variant);
-		why = open_group(self->events, nr, 0, -1);
-		if (why) {
-			end_task(&self->other);
-			ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-			SKIP(return, "no such group: %s", why);
-		}
+		REQUIRE(open_group(self->events, nr, 0, -1));
 		enable_group(self->events, nr);
 		run_slots(_metadata, self->events, nr, neighbour, ~0);
 		disable_group(self->events, nr);
@@ -489,16 +456,11 @@ TEST_F(sampled, task_switched)
 /* Two events of the same kind and period end it with the same instruction. */
 TEST_F(sampled, same_interrupt)
 {
-	const char *why;
 
 	for (int nr = 2; nr <= MEMBERS; nr++) {
 		for (int i = 0; i < nr; i++)
 			self->events[i].attr = sampled(variant, instructions(), 20011);
-		why = open_group(self->events, nr, 0, -1);
-		if (why) {
-			ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-			SKIP(return, "no such group: %s", why);
-		}
+		REQUIRE(open_group(self->events, nr, 0, -1));
 		enable_group(self->events, nr);
 		run_slots(_metadata, self->events, nr, READ, ~0);
 		disable_group(self->events, nr);
@@ -516,15 +478,10 @@ TEST_F(sampled, same_interrupt)
 TEST_F(sampled, disabled_member)
 {
 	struct event *late = &self->events[1];
-	const char *why;
 
 	set_sampled(self->events, variant);
 	late->attr.disabled = 1;
-	why = open_group(self->events, MEMBERS, 0, -1);
-	if (why) {
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
-	}
+	REQUIRE(open_group(self->events, MEMBERS, 0, -1));
 	enable_group(self->events, MEMBERS);
 	run_slots(_metadata, self->events, MEMBERS, READ, ~2);
 	EXPECT_EQ(0, late->count);
@@ -549,15 +506,10 @@ TEST_F(sampled, new_period)
 {
 	for (int changed = 0; changed < MEMBERS; changed++) {
 		__u64 period, end;
-		const char *why;
-		int n = 0;
+			int n = 0;
 
 		set_sampled(self->events, variant);
-		why = open_group(self->events, MEMBERS, 0, -1);
-		if (why) {
-			ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-			SKIP(return, "no such group: %s", why);
-		}
+		REQUIRE(open_group(self->events, MEMBERS, 0, -1));
 		period = self->events[changed].attr.sample_period;
 		enable_group(self->events, MEMBERS);
 		for (end = now_ns() + SLOT_NS; now_ns() < end; n++) {
@@ -577,12 +529,7 @@ TEST_F(sampled, new_period)
 
 /* Clocks and hardware events in a group. */
 
-FIXTURE(clock)
-{
-	struct sample_limits limits;
-	struct event events[MEMBERS];
-	pid_t other;
-};
+LIMITED_FIXTURE(clock)
 
 FIXTURE_VARIANT(clock)
 {
@@ -596,18 +543,6 @@ FIXTURE_VARIANT_ADD(clock, task) { PERF_COUNT_SW_TASK_CLOCK };
 FIXTURE_VARIANT_ADD(clock, cpu_leads) { PERF_COUNT_SW_CPU_CLOCK, .leads = true };
 FIXTURE_VARIANT_ADD(clock, task_leads) { PERF_COUNT_SW_TASK_CLOCK, .leads = true };
 FIXTURE_VARIANT_ADD(clock, cpu_precise) { PERF_COUNT_SW_CPU_CLOCK, .precise = 1 };
-
-FIXTURE_SETUP(clock)
-{
-	self->other = 0;
-	if (!set_up(self->events, &self->limits))
-		SKIP(return, "cannot limit the rate of samples");
-}
-
-FIXTURE_TEARDOWN_PARENT(clock)
-{
-	restore_sample_limits(&self->limits);
-}
 
 /* Makes a group of a clock and two hardware events of these periods, and returns the clock. */
 static struct event *set_clock(struct event *events, const FIXTURE_VARIANT(clock) *variant,
@@ -633,15 +568,10 @@ static __u64 difference(__u64 a, __u64 b)
 TEST_F(clock, hardware_throttles)
 {
 	struct event *events = self->events, *clock;
-	const char *why;
 	struct { __u64 value, enabled; } total;
 
 	clock = set_clock(events, variant, 1000000, 20011);
-	why = open_group(events, MEMBERS, 0, -1);
-	if (why) {
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
-	}
+	REQUIRE(open_group(events, MEMBERS, 0, -1));
 	enable_group(events, MEMBERS);
 	run_slots(_metadata, events, MEMBERS, READ, ~0);
 	disable_group(events, MEMBERS);
@@ -664,15 +594,10 @@ static void clock_throttles(struct __test_metadata *_metadata, struct event *eve
 {
 	struct event *clock;
 	struct { __u64 value, enabled; } total;
-	const char *why;
 
 	/* The hardware events sample less often than the limit. */
 	clock = set_clock(events, variant, 50000, 3000000);
-	why = open_group(events, MEMBERS, 0, -1);
-	if (why) {
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
-	}
+	REQUIRE(open_group(events, MEMBERS, 0, -1));
 	enable_group(events, MEMBERS);
 	run_slots(_metadata, events, MEMBERS, neighbour, ~0);
 	disable_group(events, MEMBERS);
@@ -712,15 +637,10 @@ TEST_F(limited, two_clocks)
 {
 	struct event *events = self->events;
 	struct { __u64 value, enabled; } total;
-	const char *why;
 
 	events[0].attr = software(PERF_COUNT_SW_CPU_CLOCK, 50000);
 	events[1].attr = software(PERF_COUNT_SW_TASK_CLOCK, 1000000);
-	why = open_group(events, 2, 0, -1);
-	if (why) {
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
-	}
+	REQUIRE(open_group(events, 2, 0, -1));
 	enable_group(events, 2);
 	run_slots(_metadata, events, 2, READ, ~0);
 	disable_group(events, 2);
@@ -751,7 +671,7 @@ static void no_interrupt(struct __test_metadata *_metadata, const char *pmu, __u
 	cpu = read_number(path);
 	if (cpu < 0)
 		cpu = 0;
-	ASSERT_TRUE(pin_to_cpu(cpu));
+	ASSERT_TRUE(pin_to(cpu));
 	for (int round = 0; round < 30; round++) {
 		int fd[4] = { -1, -1, -1, -1 }, clock = rand_r(&seed) % 2 ? 0 : 3, alone;
 		__u64 all, count, end;
@@ -759,10 +679,7 @@ static void no_interrupt(struct __test_metadata *_metadata, const char *pmu, __u
 		attr.type = type;
 		attr.config = config;
 		alone = perf_event_open(&attr, -1, cpu, -1);
-		if (alone < 0) {
-			ASSERT_TRUE(is_missing(strerror(errno))) TH_LOG("%s", strerror(errno));
-			SKIP(return, "cannot open it: %s", strerror(errno));
-		}
+		REQUIRE(alone < 0 ? errno : 0);
 		for (int i = 0; i < 4; i++) {
 			struct perf_event_attr member = attr;
 
@@ -849,7 +766,7 @@ TEST_F(limited, tracepoint_of_another_cpu)
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		pin_to_cpu(1);
+		pin_to(1);
 		while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1)
 			spin(rounds++ % 100);
 		_exit(0);
@@ -858,12 +775,8 @@ TEST_F(limited, tracepoint_of_another_cpu)
 	/* On this CPU, as many as there may be of the other one: the same counters. */
 	for (int i = 0; i < MEMBERS; i++) {
 		events[i].fd = perf_event_open(&mine, 0, -1, i ? events[0].fd : -1);
-		if (events[i].fd < 0) {
-			ASSERT_TRUE(is_missing(strerror(errno))) TH_LOG("%s", strerror(errno));
-			SKIP(end_task(&self->other); return, "no cycles: %s", strerror(errno));
-		}
+		REQUIRE(events[i].fd < 0 ? errno : 0);
 	}
-	mine.read_format = 0;
 	member = -1;
 	for (int i = 0; i < 4; i++) {
 		struct perf_event_attr attr = hardware(PERF_COUNT_HW_CPU_CYCLES, i ? 0 : 1);
@@ -904,7 +817,6 @@ TEST_F(limited, tracepoint_throttles)
 {
 	int id = read_number("/sys/kernel/tracing/events/sched/sched_stat_runtime/id");
 	struct event *events = self->events;
-	const char *why;
 
 	if (id < 0)
 		SKIP(return, "no tracepoints");
@@ -914,12 +826,7 @@ TEST_F(limited, tracepoint_throttles)
 	events[0].attr.exclude_kernel = 0;
 	events[1].attr = hardware(PERF_COUNT_HW_CPU_CYCLES, 0);
 	self->other = share_cpu();
-	why = open_group(events, 2, 0, -1);
-	if (why) {
-		end_task(&self->other);
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
-	}
+	REQUIRE(open_group(events, 2, 0, -1));
 	enable_group(events, 2);
 	run_slots(_metadata, events, 2, SWITCH, ~0);
 	end_task(&self->other);
@@ -943,12 +850,7 @@ TEST_F(limited, tracepoint_throttles)
 	close_group(events);
 }
 
-FIXTURE(stopped)
-{
-	struct sample_limits limits;
-	struct event events[MEMBERS];
-	pid_t other;
-};
+LIMITED_FIXTURE(stopped)
 
 FIXTURE_VARIANT(stopped)
 {
@@ -957,36 +859,6 @@ FIXTURE_VARIANT(stopped)
 
 FIXTURE_VARIANT_ADD(stopped, breakpoint) { .breakpoint = true };
 FIXTURE_VARIANT_ADD(stopped, tracepoint) { };
-
-FIXTURE_SETUP(stopped)
-{
-	struct perf_event_attr *attr = &self->events[0].attr;
-
-	self->other = 0;
-	if (!set_up(self->events, &self->limits))
-		SKIP(return, "cannot limit the rate of samples");
-	*attr = hardware(0, 1);
-	attr->sample_type = PERF_SAMPLE_IP;
-	if (variant->breakpoint) {
-		attr->type = PERF_TYPE_BREAKPOINT;
-		attr->bp_type = HW_BREAKPOINT_W;
-		attr->bp_addr = (unsigned long)&watched;
-		attr->bp_len = sizeof(watched);
-	} else {
-		int id = read_number("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
-
-		if (id < 0)
-			SKIP(return, "no tracepoints");
-		attr->type = PERF_TYPE_TRACEPOINT;
-		attr->config = id;
-		attr->exclude_kernel = 0;
-	}
-}
-
-FIXTURE_TEARDOWN_PARENT(stopped)
-{
-	restore_sample_limits(&self->limits);
-}
 
 static void hit(int n)
 {
@@ -1015,13 +887,25 @@ static void expect_hits(struct __test_metadata *_metadata, struct event *event, 
 TEST_F(stopped, limit)
 {
 	struct event *event = &self->events[0];
-	const char *why;
+	struct perf_event_attr *attr = &event->attr;
 
-	why = open_group(event, 1, 0, -1);
-	if (why) {
-		ASSERT_TRUE(is_missing(why)) TH_LOG("%s", why);
-		SKIP(return, "no such group: %s", why);
+	*attr = hardware(0, 1);
+	attr->sample_type = PERF_SAMPLE_IP;
+	if (variant->breakpoint) {
+		attr->type = PERF_TYPE_BREAKPOINT;
+		attr->bp_type = HW_BREAKPOINT_W;
+		attr->bp_addr = (unsigned long)&watched;
+		attr->bp_len = sizeof(watched);
+	} else {
+		int id = read_number("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id");
+
+		if (id < 0)
+			SKIP(return, "no tracepoints");
+		attr->type = PERF_TYPE_TRACEPOINT;
+		attr->config = id;
+		attr->exclude_kernel = 0;
 	}
+	REQUIRE(open_group(event, 1, 0, -1));
 	for (int i = 0; i < 3; i++) {
 		__u64 samples = event->samples;
 
