@@ -54,9 +54,11 @@ cost)		cost arm64-base arm64-up
 		"$here/struct-sizes.sh" ;;
 fixes)		"$here/fixes.sh" arm64-base arm64-up
 		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
-found)		"$run/run-list.sh" x86_64-base "$TOP/tests/lists/found.tests" \
-			"$RESULTS/found" 300 || true
-		cat "$RESULTS"/found/*.tap ;;
+found)		for name in x86_64-two-base x86_64-spr-base; do
+			"$run/run-list.sh" "$name" "$TOP/tests/lists/found.tests" \
+				"$RESULTS/found-$name" 300 || true
+			cat "$RESULTS/found-$name"/*.tap
+		done ;;
 headline)	on_stalls "$TOP/tests/lists/headline.tests" 1800 ;;
 page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
 real)		"$here/real.sh" "${programs[@]}" ;;
