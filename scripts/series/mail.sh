@@ -10,6 +10,10 @@
 # a clone of a public repository whose HEAD is a tag, that is the base-commit,
 # and what TOPIC requires is listed by prerequisite-patch-id.
 #
+# TRAILERS='Assisted-by: ...', one or several lines, are put into each patch before the
+# Signed-off-by, and ORIGIN=FILE, a text on how the series was made, at the end of the
+# cover: see docs/sending.md.
+#
 # VERSION=N marks the mails as version N, IN_REPLY_TO=MESSAGE-ID threads them to a mail,
 # and PREVIOUS=DIRECTORY, the mails of the version before, adds the range-diff to the cover.
 #
@@ -30,6 +34,17 @@ fi
 person=${SIGNOFF% <*} address=${SIGNOFF##*<}
 address=${address%>}
 
+trailers=()
+while read -r trailer; do
+	[[ -z $trailer || $trailer =~ ^[A-Z][A-Za-z-]+:\ .+ ]] ||
+		die "TRAILERS: '$trailer' is no 'Name: value'"
+	[ -z "$trailer" ] || trailers+=(--trailer "$trailer")
+done <<< "${TRAILERS:-}"
+if [ -n "${ORIGIN:-}" ]; then
+	[ -r "$ORIGIN" ] || die "cannot read ORIGIN=$ORIGIN"
+	ORIGIN=$(realpath "$ORIGIN")
+fi
+
 # Print COMMIT on PARENT, by the person who sends it.
 export GIT_AUTHOR_NAME=$person GIT_AUTHOR_EMAIL=$address
 export GIT_COMMITTER_NAME=$person GIT_COMMITTER_EMAIL=$address
@@ -38,7 +53,7 @@ SIGNOFF=$(git var GIT_AUTHOR_IDENT | sed 's/> .*/>/')	# as git writes it
 sign()				# COMMIT PARENT
 {
 	git log -1 --format=%B "$1" |
-		git interpret-trailers --trailer "Signed-off-by: $SIGNOFF" |
+		git interpret-trailers "${trailers[@]}" --trailer "Signed-off-by: $SIGNOFF" |
 		GIT_AUTHOR_DATE=$(git log -1 --format=%aD "$1") git commit-tree "$1^{tree}" -p "$2"
 }
 
@@ -154,7 +169,9 @@ else
 
 $(cover_text "$cover" | sed '1,/^$/d')${required:+
 
-To be applied on top of the series${required}}"
+To be applied on top of the series${required}}${ORIGIN:+
+
+$(cat "$ORIGIN")}"
 	prefix=$(cover_header "$cover" Prefix)
 	if [ -n "${PREVIOUS:-}" ]; then
 		git checkout -q --detach "$start"
