@@ -36,12 +36,15 @@ address=${address%>}
 
 trailers=()
 while read -r trailer; do
-	[[ -z $trailer || $trailer =~ ^[A-Z][A-Za-z-]+:\ .+ ]] ||
-		die "TRAILERS: '$trailer' is no 'Name: value'"
-	[ -z "$trailer" ] || trailers+=(--trailer "$trailer")
+	[ -n "$trailer" ] || continue
+	[[ $trailer =~ ^[A-Z][A-Za-z-]+:\ .+ ]] || die "TRAILERS: '$trailer' is no 'Name: value'"
+	trailers+=(--trailer "$trailer")
 done <<< "${TRAILERS:-}"
 if [ -n "${ORIGIN:-}" ]; then
 	[ -r "$ORIGIN" ] || die "cannot read ORIGIN=$ORIGIN"
+	if [ -n "$other" ] || [ "$(cover_header "$cover" Mail)" = single ]; then
+		die "ORIGIN: no cover of '$name' is mailed, say it in TRAILERS="
+	fi
 	ORIGIN=$(realpath "$ORIGIN")
 fi
 
