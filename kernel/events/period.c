@@ -5,27 +5,24 @@
  * The state of the sequence, hw_perf_event::alt, is written in this file
  * only. The sequence advances where a driver begins an interval, in
  * __perf_event_next_interval(). So it does not depend on whether a sample was
- * throttled, filtered, or dropped.
- *
- * An interval ends in one of two ways. Where a driver drops the interrupt because
- * it stops the event, the interval is kept:
+ * filtered or dropped.
  *
  *   next_interval()    interrupt        next_interval(): label, next length
  *   |------ runs ------|-- overrun -----|------ runs ------
  *
- *   next_interval()    stop              start     first event: as an interrupt
- *   |------ runs ------|-- overrun, kept |.........|------ runs ------
+ *   next_interval()    stop             start: resume_interval(), next_interval()
+ *   |------ runs ------|-- overrun -----|------ a long interval runs ------
  *
  * What is counted past the end, the overrun, makes the next long interval
- * shorter. A stop in the middle of an interval, by throttling, leaves the rest
- * for later and the mark @split; one after its end leaves it for the next
- * interval, which is @split_before until it begins.
+ * shorter. A driver that stops an event drops its interrupt, and a window
+ * begins at a sample: where that is missing, a new round begins. A stop in the
+ * middle of an interval, by throttling, leaves the rest for later and the mark
+ * @split.
  *
  * All this is written on the CPU where the event is active: by its interrupt, which
  * can be an NMI, and with its counter stopped by the tick (frequency,
  * unthrottling), by IPIs (ioctls), and when it is scheduled in or out. A counter
- * that is stopped has no interrupt, so there is no lock. Software events count in
- * any context and claim an overflow first, see perf_swevent_next_interval().
+ * that is stopped has no interrupt, so there is no lock.
  */
 #include <linux/kernel_stat.h>
 #include <linux/overflow.h>
@@ -34,7 +31,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
-#include "internal.h"
+#include "period.h"
 
 /**
  * DOC: Converting a driver
@@ -49,15 +46,14 @@
  * 2. Overflow handling has an order: read the counter, take
  *    hw_perf_event::last_period for the sample, begin the next interval, and, if
  *    one began, call perf_event_overflow(). That may stop the event, which has to
- *    be in its new interval by then. Keep all counters stopped meanwhile. If that
- *    is not possible, refuse windows that include the kernel with EOPNOTSUPP:
- *    short ones would count nothing but the handler.
+ *    be in its new interval by then. Keep all counters stopped meanwhile: short
+ *    windows that include the kernel would count nothing but the handler.
  *
- * 3. Call perf_event_keep_interval() after pmu::stop() and pmu::del() have read the
- *    counter, if its interrupt is not handled any more. Where hardware may have
- *    written the sample by then, and the driver finds it later, call
- *    perf_event_end_kept_interval() before that sample is counted. A driver that
- *    leaves at least 1 in hw_perf_event::period_left has no such intervals.
+ * 3. Call perf_event_resume_interval() in pmu::start(), before the counter is armed,
+ *    if pmu::stop() drops an interrupt that is pending. Where the hardware may have
+ *    written the sample by then, and the driver finds it later, it belongs to an
+ *    interval that was given up: drop it. A driver that leaves at least 1 in
+ *    hw_perf_event::period_left has no such intervals.
  *
  * 4. Refuse what does not work. In pmu::event_init(), EOPNOTSUPP for modes in which
  *    the hardware begins an interval by itself; has_alt_period() tells which
@@ -181,24 +177,6 @@ u64 perf_event_round_count(struct perf_event *event)
 }
 
 /**
- * perf_event_restart_period - begin a new round with a long interval
- * @event: a sampling event, alternating or not, its counter stopped
- *
- * The counter must be started with PERF_EF_RELOAD.
- */
-void perf_event_restart_period(struct perf_event *event)
-{
-	struct perf_alt_period *alt = event->hw.alt;
-
-	if (alt) {
-		alt->next = 0;
-		alt->kept = false;
-		alt->overrun = 0;
-	}
-	local64_set(&event->hw.period_left, 0);
-}
-
-/**
  * perf_event_skip_windows - let a long interval follow the current one
  * @event: an alternating event
  *
@@ -220,41 +198,15 @@ void perf_event_add_overrun(struct perf_event *event, u64 count)
 }
 
 /**
- * __perf_event_keep_interval - keep an interval that is over without its sample
- * @event: an alternating event, its counter just stopped and read
+ * __perf_event_resume_interval - begin a round if the interval is over
+ * @event: an alternating event, its counter stopped
  *
- * The part of perf_event_keep_interval() for alternating events.
+ * The part of perf_event_resume_interval() for alternating events.
  */
-void __perf_event_keep_interval(struct perf_event *event)
+void __perf_event_resume_interval(struct perf_event *event)
 {
-	struct perf_alt_period *alt = event->hw.alt;
-	s64 left = local64_read(&event->hw.period_left);
-
-	if (left > 0)
-		return;
-
-	perf_event_add_overrun(event, 1 - left);
-	alt->kept = true;
-	local64_set(&event->hw.period_left, 1);
-}
-
-/**
- * __perf_event_end_kept_interval - end an interval whose sample came after all
- * @event: an alternating event
- *
- * The part of perf_event_end_kept_interval() for alternating events.
- */
-void __perf_event_end_kept_interval(struct perf_event *event)
-{
-	struct perf_alt_period *alt = event->hw.alt;
-
-	if (!alt->kept)
-		return;
-
-	alt->kept = false;
-	perf_event_mark_next_split(event);
-	alt->overrun--;
-	local64_dec(&event->hw.period_left);
+	if (local64_read(&event->hw.period_left) <= 0)
+		perf_event_skip_windows(event);
 }
 
 /**
@@ -290,9 +242,8 @@ int perf_event_init_period(struct perf_event *event)
 
 	prandom_seed_state(&alt->rnd, get_random_u64());
 	event->hw.alt = alt;
-	if (is_default_overflow_handler(event))
-		event->overflow_handler = perf_event_output_alt;
-	perf_event_restart_period(event);
+	/* The first interval is drawn when the event starts. */
+	local64_set(&event->hw.period_left, 0);
 
 	return 0;
 }
@@ -319,35 +270,16 @@ void perf_event_split_interval(struct perf_event *event)
 		event->hw.alt->split = true;
 }
 
-/**
- * perf_event_mark_next_split - move the mark of a stop to the next interval
- * @event: an alternating event
- *
- * For an event that was stopped when its interval was over.
- */
-void perf_event_mark_next_split(struct perf_event *event)
-{
-	struct perf_alt_period *alt = event->hw.alt;
-
-	alt->split_before = alt->split;
-	alt->split = false;
-}
-
 static u64 perf_event_switches(void)
 {
 	return nr_context_switches_cpu(raw_smp_processor_id());
 }
 
-/**
- * perf_event_interval_misc - get the label of the interval that runs
- * @event: an alternating event
- *
- * See PERF_RECORD_MISC_ALT_SPLIT for what splits a window. The scheduler counts
- * a switch before it switches, so that the task tells as well.
- *
- * Return: PERF_RECORD_MISC_ALT_* flags.
+/*
+ * Return the label of the interval that runs, see PERF_RECORD_MISC_ALT_SPLIT. The
+ * scheduler counts a switch before it switches, so that the task tells as well.
  */
-u16 perf_event_interval_misc(struct perf_event *event)
+static u16 perf_event_interval_misc(struct perf_event *event)
 {
 	struct perf_alt_period *alt = event->hw.alt;
 
@@ -360,21 +292,6 @@ u16 perf_event_interval_misc(struct perf_event *event)
 		return alt->misc | PERF_RECORD_MISC_ALT_SPLIT;
 
 	return alt->misc;
-}
-
-/**
- * perf_event_sample_misc - get the label of the interval that a sample ends
- * @event: an alternating event
- * @data: the sample
- *
- * A software event can be counted in an NMI while its sample is written, so it
- * takes the label along when the interval ends.
- *
- * Return: PERF_RECORD_MISC_ALT_* flags.
- */
-u16 perf_event_sample_misc(struct perf_event *event, const struct perf_sample_data *data)
-{
-	return is_software_event(event) ? data->misc : event->hw.alt->last_misc;
 }
 
 /*
@@ -414,10 +331,8 @@ s64 __perf_event_next_interval(struct perf_event *event, s64 left)
 	u64 length;
 
 	alt->overrun -= left;
-	alt->kept = false;
 	alt->last_misc = perf_event_interval_misc(event);
-	alt->split = alt->split_before;
-	alt->split_before = false;
+	alt->split = false;
 	alt->task = current;
 	alt->switches = perf_event_switches();
 

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/perf_event.h>
 
-#include "internal.h"
+#include "period.h"
 
 #define DRAWS		1024
 
@@ -183,49 +183,34 @@ static void test_long_interval_pays_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 }
 
-static void test_kept_interval(struct kunit *test)
+static void test_resumed_interval(struct kunit *test)
 {
 	struct perf_event *event;
-	s64 left;
 
 	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* The counter is stopped five events past its end, without a sample. */
-	local64_set(&event->hw.period_left, -5);
-	perf_event_keep_interval(event);
-	left = local64_read(&event->hw.period_left);
-	KUNIT_EXPECT_EQ(test, left, 1);
-	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
-	KUNIT_EXPECT_EQ(test, left, 1);
-	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
-	/* It ends with the next event: the window is whole, the long interval pays. */
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	KUNIT_EXPECT_TRUE(test, window(event));
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 6);
-	/* An interval that is not over goes on. */
-	local64_set(&event->hw.period_left, 3);
-	perf_event_keep_interval(event);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
-	KUNIT_EXPECT_EQ(test, event->hw.alt->overrun, 0);
-
-	/* Its sample comes after all: it is over, and nobody pays for the one event. */
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	local64_set(&event->hw.period_left, -5);
-	perf_event_keep_interval(event);
-	perf_event_end_kept_interval(event);
-	left = local64_read(&event->hw.period_left);
-	KUNIT_EXPECT_EQ(test, left, 0);
-	KUNIT_EXPECT_TRUE(test, perf_event_next_interval(event, &left));
-	KUNIT_EXPECT_EQ(test, left, 1000 - 5);
-	/* No interval was kept. */
-	perf_event_end_kept_interval(event);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 1000 - 5);
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
+	for (int windows = 0; windows <= 2; windows++) {
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+		for (int i = 0; i < windows; i++)
+			KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+		/* What is not over goes on. */
+		local64_set(&event->hw.period_left, 3);
+		perf_event_resume_interval(event);
+		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
+		/* The counter is stopped five events past its end: there is no sample. */
+		local64_set(&event->hw.period_left, -5);
+		perf_event_resume_interval(event);
+		KUNIT_EXPECT_EQ(test, next(test, event, 5), 1000 - 5);
+		KUNIT_EXPECT_FALSE(test, window(event));
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+		KUNIT_EXPECT_TRUE(test, window(event));
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+	}
 
 	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
 	local64_set(&event->hw.period_left, -5);
-	perf_event_keep_interval(event);
+	perf_event_resume_interval(event);
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
 }
 
@@ -269,13 +254,12 @@ static void test_split(struct kunit *test)
 	const u16 split = whole | PERF_RECORD_MISC_ALT_SPLIT;
 
 	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 4 });
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 8 });
 	alt = event->hw.alt;
 	event->attach_state = PERF_ATTACH_TASK;
 	next(test, event, 0);
 	/* Only a window can be split. */
 	perf_event_split_interval(event);
-	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), 0);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, 0);
 	perf_event_split_interval(event);
@@ -283,11 +267,14 @@ static void test_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
-	/* Switches of tasks split the windows of a CPU. */
+	/* Switches of tasks split the windows of a CPU, not those of a task. */
 	alt->switches--;
-	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), whole);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	next(test, event, 0);
 	event->attach_state = 0;
-	KUNIT_EXPECT_EQ(test, perf_event_interval_misc(event), split);
+	next(test, event, 0);
+	alt->switches--;
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 }
@@ -301,9 +288,9 @@ static void test_restart(struct kunit *test)
 	next(test, event, 0);
 	next(test, event, 100);
 	event->hw.sample_period = 500;
-	perf_event_restart_period(event);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 0);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500);
+	local64_set(&event->hw.period_left, 0);
+	perf_event_resume_interval(event);
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500 - 100);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 }
@@ -537,7 +524,7 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_window_longer_than_period),
 	KUNIT_CASE(test_unfinished_interval_goes_on),
 	KUNIT_CASE(test_long_interval_pays_overrun),
-	KUNIT_CASE(test_kept_interval),
+	KUNIT_CASE(test_resumed_interval),
 	KUNIT_CASE(test_debt),
 	KUNIT_CASE(test_skipped_windows),
 	KUNIT_CASE(test_split),

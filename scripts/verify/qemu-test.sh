@@ -45,12 +45,17 @@ declare -A cpus=(
 	[intel]='vendor=GenuineIntel,family=6,model=106'
 	[refill]='vendor=GenuineIntel,family=6,model=106,pmu-refill=40'
 	[lbr]="vendor=GenuineIntel,family=6,model=106,pmu-refill=40,pmu-bubble=3,pmu-lbr=on,pmu-profile=$dir/profile"
+	[late]='vendor=GenuineIntel,family=6,model=106,pmu-latency=50,pmu-latency-random=100,pmu-bubble=3,pmu-lbr=on'
+	[cold]='vendor=GenuineIntel,family=6,model=106,pmu-refill=20,pmu-refill-random=30,pmu-refill-line=10,pmu-latency=50'
+	[evict]='vendor=GenuineIntel,family=6,model=106,pmu-evict=100'
 	[topdown]='vendor=GenuineIntel,family=6,model=143,pmu-metrics-width=20,pmu-metrics-clear=on,pmu-bubble=3'
 	# Undefined after an overflow: the longest part of the test has 2^26 slots.
 	[strict]='vendor=GenuineIntel,family=6,model=143,pmu-metrics-width=28,pmu-metrics-strict=on'
 	[atom]='vendor=GenuineIntel,family=6,model=151,core-type=atom,pmu-bubble=3'
 	[zen3]='vendor=AuthenticAMD,family=25,model=1,perfmon-v2=off'
 	[zen4]='vendor=AuthenticAMD,family=25,model=17'
+	[zen3-late]='vendor=AuthenticAMD,family=25,model=1,perfmon-v2=off,pmu-latency=70'
+	[zen4-late]='vendor=AuthenticAMD,family=25,model=17,pmu-latency-random=60,pmu-latency=50'
 	[zen4-bubble]='vendor=AuthenticAMD,family=25,model=17,pmu-bubble=3'
 )
 for cpu in "${!cpus[@]}"; do
@@ -66,6 +71,13 @@ for cpu in "${!cpus[@]}"; do
 done
 # Each finds out by itself what its CPU does: it has to be what the CPU was told.
 grep -qx 'an IRET refills 40 cycles' "$dir/refill-off-1" || die "pmu-refill has no effect"
+grep -qx 'an IRET refills 20 to 30 cycles, and by chance 0 to 30' "$dir/cold-on-1" ||
+	die "pmu-refill-random or pmu-refill-line has no effect"
+grep -q '^an IRET evicts [345].' "$dir/evict-on-1" || die "pmu-evict has no effect"
+for late in 'late-on-1: 50 to 150' 'zen3-late-off-1: 70 to 70' 'zen4-late-off-1: 50 to 110'; do
+	grep -q "^an interrupt is ${late#*: } cycles late" "$dir/${late%: *}" ||
+		die "pmu-latency has no effect"
+done
 grep -qx 'the counters of the metrics have 20 bits' "$dir/topdown-off-1" ||
 	die "pmu-metrics-width has no effect"
 grep -qx 'a bubble has 3 cycles' "$dir/topdown-off-1" || die "pmu-bubble has no effect"
@@ -95,12 +107,17 @@ flags=(-nostdlib -ffreestanding -fno-stack-protector -fno-pie -mgeneral-regs-onl
 "${CROSS_COMPILE}gcc" "${flags[@]}" -no-pie -static -Wl,-T"$tests/aarch64/system/kernel.ld" \
 	-Wl,--build-id=none "$tests/aarch64/system"/{boot.S,pmu.c} "$tests/minilib/printf.c" \
 	-o "$dir/pmu-arm64"
-for cpu in cortex-a57 max; do
-	timeout 120 "$binary" -machine virt -cpu "$cpu" -icount 'shift=0,sleep=off' \
-		-nic none -display none -serial none -monitor none \
+late=cortex-a57,pmu-latency=100,pmu-latency-random=100,pmu-refill=30,pmu-refill-random=40
+for cpu in cortex-a57 max late-1 late-2; do
+	timeout 120 "$binary" -machine virt -cpu "${cpu/#late-?/$late}" \
+		-icount 'shift=0,sleep=off' -seed 1 -nic none -display none -serial none -monitor none \
 		-chardev "file,id=output,path=$dir/$cpu" \
 		-semihosting-config 'enable=on,target=native,chardev=output' \
 		-kernel "$dir/pmu-arm64" < /dev/null > "$dir/$cpu.log" 2>&1 ||
 		die "$(cat "$dir/$cpu" "$dir/$cpu.log")"
 done
+cmp "$dir/late-1" "$dir/late-2"
+grep -qx 'an exception return takes 30 to 70 cycles more' "$dir/late-1" ||
+	die "pmu-refill has no effect"
+grep -q '^an interrupt is 100 to 200 cycles late' "$dir/late-1" || die "pmu-latency has no effect"
 echo "the emulated performance counters are exact, twice the same"

@@ -48,6 +48,17 @@ struct ring {
 	unsigned int nr_broken;		/* headers that make no sense */
 };
 
+/* Returns 0, or the error with which an event of @attr is refused. */
+static inline int try_attr(struct perf_event_attr *attr)
+{
+	int fd = perf_event_open(attr, 0, -1, -1);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
 /* Returns true if the kernel knows the fields. */
 static inline bool have_alt_period(void)
 {
@@ -61,12 +72,8 @@ static inline bool have_alt_period(void)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd = perf_event_open(&attr, 0, -1, -1);
 
-	if (fd < 0)
-		return errno != E2BIG;
-	close(fd);
-	return true;
+	return try_attr(&attr) != E2BIG;
 }
 
 /*

@@ -13,6 +13,15 @@
 
 #define ALT_OFFSET	offsetof(struct perf_event_attr, alt_sample_period)
 
+static const struct perf_event_attr cycles = {
+	.type = PERF_TYPE_HARDWARE,
+	.config = PERF_COUNT_HW_CPU_CYCLES,
+	.size = sizeof(cycles),
+	.disabled = 1,
+	.exclude_kernel = 1,
+	.exclude_hv = 1,
+};
+
 static const struct perf_event_attr page_faults = {
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
@@ -22,26 +31,29 @@ static const struct perf_event_attr page_faults = {
 	.exclude_hv = 1,
 };
 
-/* Returns 0, or the error with which the event is refused. */
-static int try_attr(struct perf_event_attr *attr)
+FIXTURE(abi)
 {
-	int fd = perf_event_open(attr, 0, -1, -1);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
-FIXTURE(abi) {
 	struct perf_event_attr attr;
 };
+
+FIXTURE_VARIANT(abi)
+{
+	const struct perf_event_attr *attr;
+};
+
+FIXTURE_VARIANT_ADD(abi, cycles) { &cycles };
+FIXTURE_VARIANT_ADD(abi, page_faults) { &page_faults };
 
 FIXTURE_SETUP(abi)
 {
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
-	self->attr = page_faults;
+	self->attr = *variant->attr;
+	self->attr.sample_period = 1000;
+	self->attr.alt_sample_period = 100;
+	if (variant->attr == &cycles && why_missing(try_attr(&self->attr)))
+		SKIP(return, "no cycles with alternating sample periods");
+	self->attr = *variant->attr;
 }
 
 FIXTURE_TEARDOWN(abi)
@@ -61,39 +73,37 @@ struct request {
 static const struct request requests[] = {
 	{ "nothing", },
 	{ "a period", 1000 },
-	{ "a window", 1000, 10 },
-	{ "four windows", 1000, 10, 0, 0, 4 },
-	{ "2^32 - 1 windows", 1000, 10, 0, 0, UINT32_MAX },
+	{ "a window", 1000, 100 },
+	{ "four windows", 1000, 100, 0, 0, 4 },
+	{ "2^32 - 1 windows", 1000, 100, 0, 0, UINT32_MAX },
 	{ "a window as long as the period", 1000, 1000 },
 	{ "a window longer than the period", 1000, 2000 },
-	{ "the shortest lengths", 1, 1 },
 	{ "the longest lengths", MAX, MAX },
-	{ "both jitters", 1000, 10, 100, 5 },
+	{ "both jitters", 1000, 100, 100, 50 },
 	{ "jitter without a window", 1000, 0, 100 },
 
 	{ "jitter of a window that is not there", 1000, 0, 0, 5, .expected = EINVAL },
 	{ "a number of windows that are not there", 1000, 0, 0, 0, 2, .expected = EINVAL },
 
-	{ "a window without a period", 0, 10, .expected = EINVAL },
+	{ "a window without a period", 0, 100, .expected = EINVAL },
 	{ "jitter without a period", 0, 0, 10, .expected = EINVAL },
 	{ "jitter of windows without a period", 0, 0, 0, 10, .expected = EINVAL },
 	{ "a number of windows without a period", 0, 0, 0, 0, 2, .expected = EINVAL },
-	{ "all of them without a period", 0, 10, 10, 10, 2, .expected = EINVAL },
+	{ "all of them without a period", 0, 100, 10, 10, 2, .expected = EINVAL },
 
 	{ "a period of 2^63", MAX + 1ULL, .expected = EINVAL },
-	{ "a period of 2^63 with a window", MAX + 1ULL, 10, .expected = EINVAL },
+	{ "a period of 2^63 with a window", MAX + 1ULL, 100, .expected = EINVAL },
 	{ "a window of 2^63", 1000, MAX + 1ULL, .expected = EINVAL },
 	{ "a window of 2^64 - 1", 1000, UINT64_MAX, .expected = EINVAL },
 
-	{ "a period of 1 to 1999", 1000, 0, 1998 },
-	{ "a period of 1 to 2000", 1000, 0, 1999 },
+	{ "a period of 100 to 1900", 1000, 0, 1800 },
 	{ "a period of 0 to 2000", 1000, 0, 2000, .expected = EINVAL },
-	{ "a period of 0 to 2000 with a window", 1000, 10, 2000, .expected = EINVAL },
+	{ "a period of 0 to 2000 with a window", 1000, 100, 2000, .expected = EINVAL },
 	{ "a period below zero", 1000, 0, UINT32_MAX, .expected = EINVAL },
-	{ "a window of 1 to 19", 1000, 10, 0, 18 },
-	{ "a window of 0 to 20", 1000, 10, 0, 20, .expected = EINVAL },
-	{ "a window below zero", 1000, 10, 0, UINT32_MAX, .expected = EINVAL },
-	{ "the widest jitter", 1ULL << 31, 1ULL << 31, UINT32_MAX, UINT32_MAX },
+	{ "a window of 100 to 1900", 1000, 1000, 0, 1800 },
+	{ "a window of 0 to 2000", 1000, 1000, 0, 2000, .expected = EINVAL },
+	{ "a window below zero", 1000, 100, 0, UINT32_MAX, .expected = EINVAL },
+	{ "the widest jitter", (1ULL << 31) + 99, (1ULL << 31) + 99, UINT32_MAX, UINT32_MAX },
 	{ "wider by one than fits", (1ULL << 31) - 1, 0, UINT32_MAX, .expected = EINVAL },
 
 	{ "the longest period with jitter", MAX - 100, 0, 100 },
@@ -101,16 +111,17 @@ static const struct request requests[] = {
 	{ "the longest window with jitter", 1000, MAX - 100, 0, 100 },
 	{ "a window whose jitter exceeds 63 bits", 1000, MAX - 99, 0, 100, .expected = EINVAL },
 
-	{ "a window at a frequency", 100, 10, .freq = true },
+	{ "a window at a frequency", 100, 100, .freq = true },
 	{ "jitter at a frequency", 100, 0, 10, .freq = true },
 	{ "any jitter at a frequency: it is cut", 1, 0, UINT32_MAX, .freq = true },
-	{ "both at a frequency", 100, 10, 10, 18, 4, .freq = true },
-	{ "rounds of 10,000 samples a second", 100, 10, .alt_count = 99, .freq = true },
-	{ "rounds of 2^32 samples", 100, 10, .alt_count = UINT32_MAX, .freq = true,
+	{ "both at a frequency", 100, 200, 10, 180, 4, .freq = true },
+	{ "rounds of 10,000 samples a second", 100, 100, .alt_count = 99, .freq = true },
+	{ "rounds of 2^32 samples", 100, 100, .alt_count = UINT32_MAX, .freq = true,
 	  .expected = EINVAL },
-	{ "a window at no frequency", 0, 10, .freq = true, .expected = EINVAL },
+	{ "a window at no frequency", 0, 100, .freq = true, .expected = EINVAL },
 	{ "jitter at no frequency", 0, 0, 10, .freq = true, .expected = EINVAL },
-	{ "a window of 0 to 20 at a frequency", 100, 10, 0, 20, .freq = true, .expected = EINVAL },
+	{ "a window of 0 to 200 at a frequency", 100, 100, 0, 200, .freq = true,
+	  .expected = EINVAL },
 	{ "a window of 2^63 at a frequency", 100, MAX + 1ULL, .freq = true, .expected = EINVAL },
 };
 
@@ -137,7 +148,7 @@ TEST_F(abi, maximum_of_the_frequency)
 
 	ASSERT_LT(100, limit);
 	attr->freq = 1;
-	attr->alt_sample_period = 10;
+	attr->alt_sample_period = 100;
 	for (__u32 windows = 0; windows <= 9; windows++) {
 		__u64 frequency = limit / ((windows ?: 1) + 1);
 		int fd;
@@ -157,36 +168,36 @@ TEST_F(abi, maximum_of_the_frequency)
 }
 
 /* The timer of the clock events has no shorter periods than 10 us. */
-TEST_F(abi, minimum_of_the_pmu)
+TEST(minimum_of_the_clocks)
 {
 	static const __u64 clocks[] = {
 		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK,
 	};
 
+	if (!have_alt_period())
+		SKIP(return, "the kernel has no alternating sample periods");
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
-		struct perf_event_attr *attr = &self->attr;
+		struct perf_event_attr attr = page_faults;
 		__u64 period;
 		int fd;
 
-		attr->config = clocks[i];
-		attr->sample_jitter = 0;
-		attr->sample_period = 100000;
-		attr->alt_sample_period = 10000;
-		attr->alt_sample_jitter = 0;
-		EXPECT_EQ(0, try_attr(attr));
-		attr->alt_sample_jitter = 2;
-		EXPECT_EQ(EINVAL, try_attr(attr));
-		attr->alt_sample_jitter = 0;
-		attr->alt_sample_period = 9999;
-		EXPECT_EQ(EINVAL, try_attr(attr));
-		attr->alt_sample_period = 10000;
-		attr->sample_period = 9999;
-		EXPECT_EQ(EINVAL, try_attr(attr));
-		attr->sample_period = 10000;
-		attr->sample_jitter = 2;
-		EXPECT_EQ(EINVAL, try_attr(attr));
-		attr->sample_jitter = 0;
-		fd = perf_event_open(attr, 0, -1, -1);
+		attr.config = clocks[i];
+		attr.sample_period = 100000;
+		attr.alt_sample_period = 10000;
+		EXPECT_EQ(0, try_attr(&attr));
+		attr.alt_sample_jitter = 2;
+		EXPECT_EQ(EINVAL, try_attr(&attr));
+		attr.alt_sample_jitter = 0;
+		attr.alt_sample_period = 9999;
+		EXPECT_EQ(EINVAL, try_attr(&attr));
+		attr.alt_sample_period = 10000;
+		attr.sample_period = 9999;
+		EXPECT_EQ(EINVAL, try_attr(&attr));
+		attr.sample_period = 10000;
+		attr.sample_jitter = 2;
+		EXPECT_EQ(EINVAL, try_attr(&attr));
+		attr.sample_jitter = 0;
+		fd = perf_event_open(&attr, 0, -1, -1);
 		ASSERT_LE(0, fd);
 		period = 9999;
 		EXPECT_EQ(-1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
@@ -195,9 +206,9 @@ TEST_F(abi, minimum_of_the_pmu)
 		EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
 		close(fd);
 		/* An ordinary event is not refused. */
-		attr->alt_sample_period = 0;
-		attr->sample_period = 1;
-		EXPECT_EQ(0, try_attr(attr));
+		attr.alt_sample_period = 0;
+		attr.sample_period = 1;
+		EXPECT_EQ(0, try_attr(&attr));
 	}
 }
 
@@ -210,7 +221,7 @@ TEST_F(abi, reserved_field)
 	struct perf_event_attr *attr = &self->attr;
 
 	attr->sample_period = 1000;
-	attr->alt_sample_period = 10;
+	attr->alt_sample_period = 100;
 	for (unsigned int shift = 0; shift < 8 * sizeof(attr->__reserved_4); shift += 8) {
 		for (__u32 byte = 0; byte < 256; byte++) {
 			attr->__reserved_4 = byte << shift;
@@ -220,16 +231,19 @@ TEST_F(abi, reserved_field)
 	}
 }
 
-/* Events that go to another event's AUX buffer have no interrupt for each interval. */
+/*
+ * Events that go to another event's AUX buffer have no interrupt for each interval. Some
+ * drivers refuse them for other reasons first.
+ */
 TEST_F(abi, aux_output)
 {
 	self->attr.sample_period = 1000;
 	self->attr.aux_output = 1;
-	self->attr.alt_sample_period = 10;
-	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.alt_sample_period = 100;
+	EXPECT_NE(0, try_attr(&self->attr));
 	self->attr.alt_sample_period = 0;
 	self->attr.sample_jitter = 10;
-	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	EXPECT_NE(0, try_attr(&self->attr));
 }
 
 /*
@@ -258,7 +272,7 @@ TEST_F(abi, every_pmu)
 			continue;
 		/* Config 0 is no event of most of these, 0x11 is cycles on Arm. */
 		for (__u64 config = 0; config < 0x20; config++) {
-			self->attr = page_faults;
+			self->attr = *variant->attr;
 			self->attr.type = type;
 			self->attr.config = config;
 			self->attr.sample_period = 100000;
@@ -306,7 +320,7 @@ TEST_F(abi, attr_size)
 	} u;
 
 	memset(&u, 0, sizeof(u));
-	u.attr = page_faults;
+	u.attr = *variant->attr;
 	u.attr.sample_period = 1000;
 
 	/* An old caller does not have the fields; the kernel must not look. */
@@ -322,7 +336,7 @@ TEST_F(abi, attr_size)
 	u.attr.__reserved_4 = 0;
 
 	/* A caller that knows alt_sample_period only */
-	u.attr.alt_sample_period = 10;
+	u.attr.alt_sample_period = 100;
 	u.attr.alt_sample_count = UINT32_MAX;
 	u.attr.sample_jitter = UINT32_MAX;
 	u.attr.size = ALT_OFFSET + 8;

@@ -222,7 +222,7 @@ static void check_split_by_disable(struct __test_metadata *_metadata, struct eve
 				TH_LOG("sample %zu: disabled, not split", i);
 		}
 		if (s->split) {
-			ASSERT_TRUE(s->gaps != s[-1].gaps ||
+			ASSERT_TRUE(s->gaps != s[-1].gaps || end - begin > s->period ||
 				    (cpu && disabled_in(disabled, nr, begin, end, true)))
 				TH_LOG("sample %zu: split, not disabled", i);
 		}
@@ -263,6 +263,7 @@ TEST_F(hw, split_by_disable)
 {
 	if (!use_windows(_metadata, &self->event))
 		return;
+	self->event.stops = true;
 	self->event.attr.sample_period = 7000;
 	self->event.attr.alt_sample_period = 1500;
 	test_split_by_disable(_metadata, &self->event, 1);

@@ -115,12 +115,13 @@ static int can_count_cycles(const char *terms, bool kernel)
 
 #define DEFAULT		(~0ULL)
 
-/* What a window executes, in cycles, behind what the interrupt adds. */
-#define WINDOW_LENGTH	25
-#define WINDOW_JITTER	30
+/*
+ * What a window executes, in cycles, behind what the interrupt adds: longer than what differs
+ * between interrupts, and than what a reorder buffer has.
+ */
+#define WINDOW_LENGTH	300
+#define WINDOW_JITTER	200
 #define MAX_WINDOW	5000
-/* The same with TopDown metrics: a reorder buffer has work of hundreds of cycles. */
-#define SLOTS_WINDOW	300
 
 struct fnstat_record {
 	u64		period;
@@ -132,7 +133,6 @@ struct fnstat_record {
 	const char	*counters;
 	double		hz;
 	bool		kernel;
-	bool		own_window;
 	bool		own_branches;
 	bool		branches;
 };
@@ -196,15 +196,11 @@ static int fnstat__add_terms(const struct fnstat_record *rec, u64 window, struct
 }
 
 /* Append those of other events, which are to have as many samples as there are rounds. */
-static int fnstat__add_sampling_terms(const struct fnstat_record *rec, bool insns,
-				      struct strbuf *terms)
+static int fnstat__add_sampling_terms(const struct fnstat_record *rec, struct strbuf *terms)
 {
 	u64 freq = rec->freq;
 	int limit;
 
-	/* There is about one instruction in a cycle. */
-	if (insns)
-		return fnstat__add_terms(rec, /*window=*/0, terms);
 	if (!freq) {
 		freq = max(rec->hz / rec->period, 1.0);
 		/* The kernel refuses more, and lowers the limit if interrupts take too long. */
@@ -242,35 +238,25 @@ static int fnstat__add_sampler(const struct fnstat_record *rec, const char *pmu,
 static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 			      const char *metrics, struct strbuf *events)
 {
-	struct strbuf cycles = STRBUF_INIT, slots = STRBUF_INIT, branches = STRBUF_INIT;
-	struct strbuf terms = STRBUF_INIT, insns = STRBUF_INIT;
+	struct strbuf cycles = STRBUF_INIT, branches = STRBUF_INIT, terms = STRBUF_INIT;
 	struct window_record group = {
 		.pmu		= pmu,
 		.modifiers	= rec->kernel ? ":S" : ":uS",
 	};
-	u64 window = rec->window;
-	int ret = fnstat__add_sampler(rec, pmu, window, /*branches=*/false, &cycles) ?:
-		  fnstat__add_sampler(rec, pmu, /*window=*/0, /*branches=*/true, &branches);
+	int ret = fnstat__add_sampler(rec, pmu, rec->window, /*branches=*/false, &cycles) ?:
+		  fnstat__add_sampler(rec, pmu, /*window=*/0, /*branches=*/true, &branches) ?:
+		  fnstat__add_sampling_terms(rec, &terms);
 
-	if (window && !rec->own_window)
-		window = max_t(u64, window, window - WINDOW_LENGTH + SLOTS_WINDOW);
-	ret = ret ?: fnstat__add_sampler(rec, pmu, window, /*branches=*/false, &slots) ?:
-	      fnstat__add_sampling_terms(rec, /*insns=*/true, &insns) ?:
-	      fnstat__add_sampling_terms(rec, /*insns=*/false, &terms);
 	group.sampler = cycles.buf;
-	group.slots_sampler = slots.buf;
 	group.branches_sampler = rec->branches ? branches.buf : NULL;
-	group.insn_terms = insns.buf;
 	group.terms = terms.buf;
 	if (!ret && rec->counters)
 		ret = window_record__add_group(&group, rec->counters, events);
 	else
 		ret = ret ?: window_record__add_metrics(&group, metrics, events);
 	strbuf_release(&cycles);
-	strbuf_release(&slots);
 	strbuf_release(&branches);
 	strbuf_release(&terms);
-	strbuf_release(&insns);
 	return ret;
 }
 
@@ -411,7 +397,6 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		goto out;
 	}
 
-	rec.own_window = rec.window != DEFAULT;
 	rec.own_branches = args.branches;
 	if (rec.period == DEFAULT)
 		rec.period = 1999700;

@@ -25,6 +25,7 @@
 #include "../util/strbuf.h"
 #include "../util/symbol.h"
 #include "../util/thread.h"
+#include "../util/window-branches.h"
 #include "../util/window-stats.h"
 #include "ui.h"
 #include "util.h"
@@ -146,16 +147,15 @@ static int hists__calibrate_windows(struct hists *hists)
 	struct window_group *group = hists->window_group;
 	struct window_entry *entries;
 	unsigned int nr;
-	int ret;
 
 	if (group->calibrated)
 		return 0;
 	entries = hists__window_entries(hists, &nr);
 	if (!entries)
 		return -ENOMEM;
-	ret = window_group__calibrate(group, entries, nr);
+	window_group__calibrate(group, entries, nr);
 	free(entries);
-	return ret;
+	return 0;
 }
 
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
@@ -414,8 +414,13 @@ static bool hpp_window__equal(struct perf_hpp_fmt *a, struct perf_hpp_fmt *b)
 static bool hpp_window__skip(struct perf_hpp_fmt *fmt, struct hists *hists)
 {
 	const struct window_metric *metric = hpp_window__metric(hpp_window(fmt), hists);
+	const struct window_group *group = hists->window_group;
+	int column = hpp_window(fmt)->column;
 
-	return !hists->window_group || (metric && !metric->available);
+	if (!group || (metric && !metric->available))
+		return true;
+	return (column == COLUMN_WINDOWS || column == COLUMN_LEFT) && !group->branches &&
+	       !window_group__has_windows(group);
 }
 
 static void hpp_window__free(struct perf_hpp_fmt *fmt)
@@ -682,6 +687,8 @@ int hists__track_window(struct hists *hists, struct window_tracker *tracker,
 	if (!thread)
 		return -ENOMEM;
 	ret = window_tracker__add(tracker, sample, thread, window);
+	if (hists->window_group->branches)
+		perf_sample__move_to_branch(sample);
 	thread__put(thread);
 	return ret;
 }
@@ -868,6 +875,8 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 
 	if (group->branches)
 		return fprintf(fp, "Branch stacks: %" PRIu64, stats->nr_used);
+	if (!window_group__has_windows(group))
+		return fprintf(fp, "No windows");
 	ret += fprintf(fp, "Windows: %" PRIu64, stats->nr_windows);
 	if (group->length)
 		ret += fprintf(fp, " of %.0f", group->length);
@@ -905,6 +914,12 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 
 		if (pos != evsel && (!group || !evsel__is_in_window_table(pos) ||
 				     hists__window_table(evsel__hists(pos)) != hists))
+			continue;
+		if (group->contradicted) {
+			ret += fprintf(fp, "# Samples are %.0f %% of what was counted: windows and samples are not used together, and all values have a mark.\n",
+				       group->contradiction);
+		}
+		if (!group->branches && !window_group__has_windows(group))
 			continue;
 		ret += fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
 		       fprintf(fp, "\n");

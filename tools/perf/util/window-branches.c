@@ -76,6 +76,19 @@ static unsigned int count_insns(struct thread *thread, struct machine *machine,
 }
 
 /**
+ * perf_sample__move_to_branch - Let the time of a mispredicted branch be the branch's.
+ * @sample: A sample of cycles. If it is where the last branch went, and that was mispredicted,
+ *	nothing was executed there so far.
+ */
+void perf_sample__move_to_branch(struct perf_sample *sample)
+{
+	struct branch_entry *last = perf_sample__branch_entries(sample);
+
+	if (last && sample->branch_stack->nr && last->flags.mispred && last->to == sample->ip)
+		sample->ip = last->from;
+}
+
+/**
  * perf_sample__read_blocks - List what was executed before a sample.
  * @sample: The sample.
  * @thread: Its thread.

@@ -22,6 +22,7 @@ struct window_block {
 	double	insns;
 };
 
+void perf_sample__move_to_branch(struct perf_sample *sample);
 unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread *thread,
 				      struct window_block **blocks);
 

@@ -9,6 +9,7 @@
 #include "window-cost.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -46,6 +47,9 @@ struct sums {
 struct costs {
 	struct sums	longs;
 	struct sums	windows;
+	/* Of windows, from the overflow to the interrupt, and the squares. */
+	double		late;
+	double		late2;
 	bool		has_sample;
 	/* Its branch stacks have cycles. */
 	bool		branches;
@@ -82,8 +86,13 @@ static int add_sample(struct costs *costs, struct window_tracker *tracker,
 	ret = window_tracker__add(tracker, sample, thread, &window);
 	if (ret || !window.counts)
 		return ret;
-	if (window.ends && !window.problems)
+	if (window.ends && !window.problems) {
+		double late = window.counts[0] - window.armed;
+
 		sums__add(&cost->windows, window.counts);
+		cost->late += late;
+		cost->late2 += late * late;
+	}
 	/* The first interval has what enabled the events. */
 	if (window.begins && window.whole && cost->has_sample)
 		sums__add(&cost->longs, window.counts);
@@ -204,6 +213,11 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 			sampled = true;
 		}
 		if (costs__get(&costs[i], &value)) {
+			double late = costs[i].late / costs[i].windows.nr;
+
+			pr_debug("interrupts come %.1f cycles late (+-%.1f) and add %.1f to a window\n",
+				 late, sqrt(max(costs[i].late2 / costs[i].windows.nr - late * late,
+						0.0)), value);
 			*cost = found ? max(*cost, value) : value;
 			found = true;
 		}
@@ -213,8 +227,8 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
 	if (cycles)
 		*hz = cycles / seconds;
-	pr_debug("interrupts add %.1f cycles to a window, there are %.0f in a second, branch stacks have %s\n",
-		 found ? *cost : 0, *hz, *branches ? "cycles" : "none");
+	pr_debug("there are %.0f cycles in a second, branch stacks have %s\n", *hz,
+		 *branches ? "cycles" : "none");
 out:
 	free(costs);
 	evlist__put(evlist);

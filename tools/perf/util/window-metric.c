@@ -236,11 +236,10 @@ struct window_group *window_group__new(struct evsel *sampler)
 	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
 	group->costs = calloc(group->nr_counts, sizeof(*group->costs));
 	group->noise = calloc(group->nr_counts, sizeof(*group->noise));
-	group->bias = calloc(group->nr_counts, sizeof(*group->bias));
 	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
 	group->fractions = calloc(group->nr_counts, sizeof(*group->fractions));
-	if (!group->totals || !group->costs || !group->noise || !group->bias ||
-	    !group->samplers || !group->fractions) {
+	if (!group->totals || !group->costs || !group->noise || !group->samplers ||
+	    !group->fractions) {
 		window_group__delete(group);
 		return NULL;
 	}
@@ -260,6 +259,19 @@ struct window_group *window_group__new(struct evsel *sampler)
 	}
 	group->branches = window_group__has_branches(group);
 	return group;
+}
+
+/**
+ * window_group__has_windows - Tell if intervals are used as windows.
+ * @group: The group.
+ *
+ * Return: True if they are short, or the user says so. Others are of many functions: what these
+ * counted is told by samples alone.
+ */
+bool window_group__has_windows(const struct window_group *group)
+{
+	return group->sampler->core.attr.alt_sample_period || symbol_conf.any_window ||
+	       symbol_conf.same_window;
 }
 
 /* Metrics that others have in their expressions. */
@@ -338,10 +350,7 @@ void window_group__delete(struct window_group *group)
 	window_stats__exit(&group->all);
 	free(group->totals);
 	free(group->costs);
-	free(group->kept_counts);
-	free(group->kept);
 	free(group->noise);
-	free(group->bias);
 	free(group->samplers);
 	free(group->fractions);
 	free(group);

@@ -122,8 +122,7 @@ static int add_name(const struct window_record *rec, const char *event, const ch
 static int add_event(const struct window_record *rec, const char *event, struct strbuf *events,
 		     bool *counted)
 {
-	bool insns = window_event__has_name(event, "instructions", /*with_terms=*/true);
-	const char *terms = insns ? rec->insn_terms : rec->terms;
+	const char *terms = rec->terms;
 	struct strbuf name = STRBUF_INIT;
 	int ret = 0;
 
@@ -183,10 +182,8 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 		if (!is_slots(event))
 			ret = add_event(rec, event, &others, &counted);
 	}
-	if (slots && rec->slots_sampler)
-		sampler = rec->slots_sampler;
-	else
-		sampler = rec->branches_sampler && !counted ? rec->branches_sampler : rec->sampler;
+	sampler = rec->branches_sampler && !counted && !slots ? rec->branches_sampler :
+								rec->sampler;
 	ret = ret ?: strbuf_addstr(events, events->len ? ",{" : "{");
 	if (slots && rec->pmu)
 		ret = ret ?: strbuf_addf(events, "%s/slots/,", rec->pmu);

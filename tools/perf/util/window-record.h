@@ -9,19 +9,15 @@ struct strbuf;
  * struct window_record - What the groups of events of a recording have in common.
  * @pmu: Of all events, or NULL if they are those of each core PMU.
  * @sampler: The event that samples, with its terms, or several, separated by commas.
- * @slots_sampler: The same for groups with TopDown metrics, or NULL.
  * @branches_sampler: The same for groups whose events can all sample, with branch stacks in
  *	place of windows, or NULL.
- * @insn_terms: Terms of "instructions", to sample them, or NULL.
- * @terms: Terms of other events, to sample those that can, or NULL.
+ * @terms: Terms of the other events, to sample those that can, or NULL.
  * @modifiers: Of each group.
  */
 struct window_record {
 	const char	*pmu;
 	const char	*sampler;
-	const char	*slots_sampler;
 	const char	*branches_sampler;
-	const char	*insn_terms;
 	const char	*terms;
 	const char	*modifiers;
 };

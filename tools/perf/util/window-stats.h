@@ -18,26 +18,22 @@ struct window_refs;
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
- * @nr_rounds: Number of rounds that begin in the entry.
- * @weight: Sum of their weights: of all the sampling event counts, what is the entry's.
- * @weight2: Sum of the squares of their weights.
- * @nr_windows: Number of windows of these rounds.
+ * @weight: Sum of what samples stand for: of all the sampling event counts, what is the entry's.
+ * @weight2: Sum of the squares of that of each round.
+ * @nr_windows: Number of windows that begin in the entry.
  * @nr_used: Number of those whose counts are used.
  * @problems: Number of windows with each enum window_problem.
- * @ended: Number of used windows that end in the entry, weighted, until costs are known.
- * @overlong: By how much these are longer than they were armed.
+ * @left: What those in @sums count for that begin or end elsewhere.
  * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
  *	window.
  */
 struct window_stats {
-	u64	nr_rounds;
 	double	weight;
 	double	weight2;
 	u64	nr_windows;
 	u64	nr_used;
 	u64	problems[WINDOW_PROBLEMS];
-	double	ended;
-	double	overlong;
+	double	left;
 	double	*sums;
 };
 
@@ -59,7 +55,6 @@ enum window_metric_kind {
  * @dividend: Index in the group of the event that is divided, or shared.
  * @divisor: Index in the group of the event to divide by.
  * @available: The group has all events.
- * @contradicted: A share: those of all entries together are far from all.
  * @expr: An expression.
  * @refs: Other metrics in it.
  * @threshold: An expression that is not 0 if the value of the metric is bad, or NULL.
@@ -76,7 +71,6 @@ struct window_metric {
 	unsigned int		dividend;
 	unsigned int		divisor;
 	bool			available;
-	bool			contradicted;
 	char			*expr;
 	struct window_refs	*refs;
 	struct window_metric	*threshold;
@@ -96,22 +90,16 @@ struct window_metric {
  * @branches: The samples of @sampler have branch stacks that tell of the time before them,
  *	and no windows behind them.
  * @length: Nominal length of a window, or 0.
- * @totals: What each event counted in the recording, of the sampling event without what
- *	interrupts add.
+ * @totals: What each event counted in the recording, without what interrupts add.
  * @costs: What the interrupts add to the counts of a window.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
  * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
+ * @contradicted: Samples are missing, or there are more than was counted.
+ * @contradiction: They are so many percent of it.
  * @corrected: @costs are no longer in the statistics and @totals.
  * @calibrated: @noise and @bias are known.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
  * @fractions: For each event, if it is a fraction of @slots.
- * @latency: What nearly all intervals have too much, in units of the sampling event.
- * @stalls: 1 if instructions are not executed while an interrupt waits, 0 if they are.
- * @prepared: @costs and @latency are known.
- * @added: What there was when windows were added to the statistics the last time.
- * @nr_kept: Number of windows that are used, but not yet in the statistics of entries.
- * @kept: These, in an array of MAX_KEPT_WINDOWS.
- * @kept_counts: What they counted, @nr_counts of each.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -127,22 +115,13 @@ struct window_group {
 	double			*totals;
 	double			*costs;
 	double			*noise;
-	double			*bias;
+	double			bias;
+	bool			contradicted;
+	double			contradiction;
 	bool			corrected;
 	bool			calibrated;
 	struct evsel		**samplers;
 	bool			*fractions;
-	double			latency;
-	double			stalls;
-	bool			prepared;
-	struct {
-		double		cycles;
-		double		insns;
-		double		interrupts;
-	} added;
-	unsigned int		nr_kept;
-	struct kept_window	*kept;
-	u64			*kept_counts;
 	struct window_stats	all;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;
@@ -195,31 +174,9 @@ enum window_quality {
 	WINDOW_ESTIMATE_POOR,
 };
 
-/**
- * struct kept_window - A window that is used, kept until it is known what to subtract.
- * @begin: The entry where it began.
- * @end: That where it ended if it is another one, or NULL if that is not known either.
- * @children: It counts for @begin with its children.
- * @scale: What its round stands for, compared with others.
- * @armed: See struct window.
- * @late: The same.
- * @overlong: The same.
- */
-struct kept_window {
-	struct hist_entry	*begin;
-	struct hist_entry	*end;
-	bool			children;
-	double			scale;
-	u64			armed;
-	u64			late;
-	u64			overlong;
-};
-
-/* What windows have of interrupts and others is found from the first so many, for all. */
-#define MAX_KEPT_WINDOWS	65536
-
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
+bool window_group__has_windows(const struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 bool window_event__has_name(const char *name, const char *event, bool with_terms);
 bool evsel__counts_same(const struct evsel *a, const struct evsel *b);
@@ -235,27 +192,19 @@ double window_metric__compute(const struct window_metric *metric,
 			      const struct window_group *group, const double *counts);
 
 void window_group__count(struct window_group *group, const struct window *window);
-void window_group__find_costs(struct window_group *group, const struct window_entry *entries,
-			      unsigned int nr, double nr_interrupts);
-int window_group__calibrate(struct window_group *group, const struct window_entry *entries,
-			    unsigned int nr);
+void window_group__check_samples(struct window_group *group, unsigned int event, double weight,
+				 double nr);
+void window_group__find_costs(struct window_group *group, double nr_interrupts);
+void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+			     unsigned int nr);
 
-void window_stats__add_round(struct window_stats *stats, double weight);
-int window_stats__add_window(struct window_stats *stats, const struct window_group *group,
-			     const struct window *window, unsigned int problems, bool used,
-			     double scale);
+void window_stats__add_sample(struct window_stats *stats, double weight, bool again);
+void window_stats__count_window(struct window_stats *stats, unsigned int problems, bool used);
+int window_stats__add_counts(struct window_stats *stats, const struct window_group *group,
+			     const u64 *counts, double weight, bool left);
 int window_stats__add_branches(struct window_stats *stats, const struct window_group *group,
 			       double cycles, double insns);
-void window_stats__add_end(struct window_stats *stats, const struct window *window, double scale);
-int window_group__find_latency(struct window_group *group);
-void window_group__find_stalls(struct window_group *group, double nr_interrupts);
-int window_stats__begin_kept(struct window_stats *stats, const struct window_group *group,
-			     const struct kept_window *kept, const u64 *counts);
-void window_stats__add_kept(struct window_stats *begin, struct window_stats *end,
-			    const struct window_group *group, const struct kept_window *kept,
-			    const u64 *counts);
-void window_stats__clear(struct window_stats *stats, const struct window_group *group);
-void window_stats__limit(struct window_stats *stats, const struct window_group *group);
+void window_stats__correct(struct window_stats *stats, const struct window_group *group);
 int window_stats__merge(struct window_stats *stats, const struct window_stats *other,
 			const struct window_group *group);
 void window_stats__exit(struct window_stats *stats);

@@ -58,9 +58,6 @@ struct window_stream {
 	bool			in_round;
 	unsigned int		index;
 	u64			last_long;
-	/* What intervals had too much, which the next long one has less, and of the last one. */
-	u64			overrun;
-	u64			late;
 	u64			nr_throttled;
 	u64			nr_lost;
 	u64			lost;
@@ -373,12 +370,6 @@ static bool has_armed_length(u64 length, u64 armed, bool is_window, u64 last_lon
 	return length <= armed + late && length >= (is_window ? armed : armed - late);
 }
 
-/* What an interval has too much, or 0 if it is not one interval. */
-static u64 interval_overrun(u64 length, u64 armed, u64 max)
-{
-	return length >= armed && length - armed <= max ? length - armed : 0;
-}
-
 /**
  * window_tracker__add - Find out whether a sample begins or ends a window.
  * @tracker: The tracker.
@@ -396,7 +387,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	bool is_window, same_thread, per_thread;
 	struct window_source *source;
 	struct window_stream *stream;
-	u64 lost, not_running, id, length;
+	u64 lost, not_running, id;
 
 	memset(window, 0, sizeof(*window));
 	if (!evsel__has_windows(sampler))
@@ -428,8 +419,6 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	if (per_thread && !same_thread) {
 		stream->has_sample = false;
 		stream->in_round = false;
-		stream->overrun = 0;
-		stream->late = 0;
 	}
 
 	window->nr_counts = source->nr_members;
@@ -446,17 +435,6 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	}
 
 	is_window = attr->alt_sample_period && (sample->misc & PERF_RECORD_MISC_ALT_WINDOW);
-	length = tracker->deltas[source->sampler_member];
-	window->late = stream->late;
-	if (!is_window) {
-		length += stream->overrun;
-		stream->overrun = 0;
-	}
-	stream->late = interval_overrun(length, sample->period,
-					(is_window ? stream->last_long : sample->period) / 2);
-	stream->overrun += stream->late;
-	window->overlong = stream->late;
-
 	if (is_window || !attr->alt_sample_period) {
 		window->ends = stream->in_round;
 		window->ending = &stream->rounds[stream->round];

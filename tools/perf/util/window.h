@@ -47,9 +47,6 @@ enum window_problem {
  *	the group. Events that were not read have 0. Valid until the next sample.
  * @whole: @counts are right: neither is the sample before missing, nor a count backwards.
  * @armed: Length of the window as the kernel armed it, in units of the sampling event.
- * @late: What the sampling event counted from the end of the interval before the window until
- *	the interrupt, where the window begins. 0 if it is not known.
- * @overlong: The same of the end of the window.
  * @weight: What the round that begins stands for, in units of the sampling event.
  * @ending: The round of the window that ends, for window_round__data().
  * @beginning: The round that begins, for window_round__set_data().
@@ -63,8 +60,6 @@ struct window {
 	unsigned int		nr_counts;
 	const u64		*counts;
 	u64			armed;
-	u64			late;
-	u64			overlong;
 	u64			weight;
 	struct window_round	*ending;
 	struct window_round	*beginning;

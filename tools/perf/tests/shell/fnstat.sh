@@ -170,14 +170,16 @@ test_events() {
 	fi
 }
 test_events "Long intervals are jittered" \
-	"cycles/period=1999700,alt-period=[1-9][0-9]*,period-jitter=[1-9]" -w 300
+	"cycles/period=1999700,alt-period=300,period-jitter=199970,alt-period-jitter=200/" -w 300
 test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "}:S'" -a --kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" \
 	-a -c 100000 -w 300
 test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" \
 	-F 500 -w 300
-test_events "Windows beside branch stacks of the user" "cycles/period=1999700,alt-period=[1-9]" \
+# The length is 300 and what an interrupt adds.
+test_events "Windows beside branch stacks of the user" \
+	"cycles/period=1999700,alt-period=[3-9][0-9][0-9],period-jitter=199970,alt-period-jitter=200/" \
 	--call-graph=lbr
 test_events "Highest frequency" \
 	"cycles/freq=$(($(cat /proc/sys/kernel/perf_event_max_sample_rate) / 2))," -F max
@@ -206,8 +208,8 @@ test_reason() {
 		pass "${what}"
 	fi
 }
-test_reason "Too much jitter" "must be less than twice 'period'" --jitter 9999999
-test_reason "Too much jitter, with metrics" "must be less than twice 'period'" \
+test_reason "Too much jitter" "refuses these alternating or jittered periods" --jitter 9999999
+test_reason "Too much jitter, with metrics" "refuses these alternating or jittered periods" \
 	-M cpi --jitter 9999999
 
 # test_no_kernel: without the right to count the kernel, a user is told so
@@ -249,7 +251,7 @@ test_completion() {
 	     [ "$(completes perf fnstat record --call-g)" = "--call-graph" ] &&
 	     [ "$(completes perf fnstat report --call-g)" = "--call-graph" ] &&
 	     [ "$(completes perf fnstat diff --met)" = "--metrics" ] &&
-	     [ -z "$(completes perf record --win)" ]
+	     [ "$(completes perf record --win)" = "--windows" ]
 	then
 		pass "Completion"
 	else
@@ -258,9 +260,9 @@ test_completion() {
 }
 test_completion
 
-test_events "Each event samples" "instructions/period=100000,[^/]*/P}" -c 100000
+test_events "Each event samples" "instructions/freq=[0-9]*/P}" -c 100000
 test_events "Events with terms and modifiers" \
-	"instructions/name=x,period=[^/]*/P,page-faults:u}" \
+	"instructions/name=x,freq=[^/]*/P,page-faults:u}" \
 	--counters instructions/name=x/,page-faults:u
 
 # test_columns: the order of the fields is that of the entries
@@ -414,7 +416,7 @@ if [ "$(find /sys/bus/event_source/devices/*/cpus 2> /dev/null | wc -l)" -le 1 ]
 then
 	test_diff_self "Diff of two kinds of samples" "{${sampler},${second}}:uS"
 	test_diff_self "Diff of a group behind the same event" \
-		"${sampler}u,{${sampler},instructions}:uS"
+		"${sampler}u,{${sampler},${second}}:uS"
 	test_diff_self "Diff of two groups with two kinds of samples" \
 		"{${sampler},${second}}:uS,{${sampler},${second},page-faults}:uS"
 
@@ -435,7 +437,7 @@ fi
 # core PMUs each that the program ran on has a table.
 if perf fnstat record -c 20011 -M cpi -o "${data}" perf test -w fnmix 2000 every 8 2> "${log}" &&
    perf fnstat report -i "${data}" > "${out}" 2> "${log}" &&
-   [ "$(perf evlist -v -i "${data}" | grep -c 'sample_freq }: 20011')" -ge \
+   [ "$(perf evlist -v -i "${data}" | grep -c 'sample_freq }: ')" -ge \
      "$((2 * $(grep -c '^# Overhead' "${out}")))" ] && grep -q '[0-9]  .*fnmix_' "${out}"
 then
 	pass "Metrics from samples of instructions"

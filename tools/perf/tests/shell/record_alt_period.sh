@@ -208,45 +208,69 @@ test_frequency() {
 	fi
 }
 
+# check_windows_option "FIELD: VALUE..." PERF-RECORD-OPTIONS...: the leader has these in its
+# attr, and windows in the recording
+check_windows_option() {
+	local fields=$1 name="--windows: $1" field
+
+	shift
+	if ! record "$@" || [ "$(periods "${data}" | grep -c W)" -lt 10 ]
+	then
+		fail "${name}"
+		return
+	fi
+	IFS=, read -ra fields <<< "${fields}"
+	for field in "${fields[@]}"
+	do
+		if ! perf evlist -v -i "${data}" | head -n 1 | grep -q "${field# }[,$]*"
+		then
+			fail "${name}: ${field}"
+			return
+		fi
+	done
+	pass "${name}"
+}
+
+test_windows_option() {
+	check_windows_option "alt_sample_period: 300, sample_jitter: 10000" -c 100000 --windows
+	check_windows_option "alt_sample_period: 500, sample_jitter: 10000" \
+		-c 100000 --windows=500 -e '{instructions,cycles}:uS'
+	check_windows_option "alt_sample_period: 300" -F 5000 --windows
+	check_windows_option "alt_sample_period: 700" -c 100000 --windows \
+		-e '{cycles/alt-period=700/,instructions}:uS'
+	refused "needs a group" perf record --windows -o "${data}" -e cycles:u \
+		perf test -w noploop 0.01
+	refused "needs a group" perf record --windows -o "${data}" -e '{task-clock,cycles}:S' \
+		perf test -w noploop 0.01
+}
+
 test_refusals() {
-	local l="period=100000" s="alt-period=20000" prev event
+	local l="period=100000" s="alt-period=20000"
+	local sentence="refuses these alternating or jittered periods"
 
 	refuse_record "too big" "$l,alt-period=0x8000000000000000"
 	refuse_record "too big" "$l,$s,alt-count=0x100000000"
 	refuse_record "too big" "$l,period-jitter=0x100000000"
 	refuse_record "too big" "$l,$s,alt-period-jitter=0x100000000"
 	refuse_record "needs a number" "$l,alt-period"
-	refuse_record "'alt-count' needs 'alt-period'" "$l,alt-count=2"
-	refuse_record "'alt-period-jitter' needs 'alt-period'" "$l,alt-period-jitter=2"
-	refuse_record "must be less than twice 'period'" "$l,period-jitter=200000"
-	refuse_record "must be less than twice 'alt-period'" "$l,$s,alt-period-jitter=40000"
-	refuse_record "minimum of the PMU" "$l,alt-period=300"
-	refuse_record "'period' and 'period-jitter' must be below 2^63" \
+	refuse_record "${sentence}" "$l,alt-count=2"
+	refuse_record "${sentence}" "$l,alt-period-jitter=2"
+	refuse_record "${sentence}" "$l,period-jitter=200000"
+	refuse_record "${sentence}" "$l,$s,alt-period-jitter=40000"
+	refuse_record "${sentence}" "$l,alt-period=300"
+	refuse_record "${sentence}" \
 		"period=0x7fffffffffffffff,period-jitter=2"
-	refuse_record "'alt-period' and 'alt-period-jitter' must be below 2^63" \
+	refuse_record "${sentence}" \
 		"$l,alt-period=0x7fffffffffffffff,alt-period-jitter=2"
 	refused "is not usable in 'perf stat'" \
 		perf stat -e "task-clock/$s/" perf test -w noploop 0.01
-	refused "'alt-period' cannot be used with --no-samples" \
-		perf record -o "${data}" -n -e "task-clock/$l,$s/" perf test -w noploop 0.01
-	if [ ${#events[@]} -gt 1 ]
-	then
-		prev=cycles/alt-count=2,alt-period=300/u
-		event=instructions/period=90000,ratio-to-prev=0.5/u
-		refused "'alt-count' cannot be used with 'ratio-to-prev' of " \
-			perf record -o "${data}" -e "{${prev},${event}}" perf test -w noploop 0.01
-		prev=cycles/period=80000/u
-		event=instructions/ratio-to-prev=0.5,period-jitter=5/u
-		refused "'period-jitter' cannot be used with 'ratio-to-prev'" \
-			perf record -o "${data}" -e "{${prev},${event}}" perf test -w noploop 0.01
-	fi
 	# The periods are not the reason.
 	refused "branch stack" perf record -b -o "${data}" -e "task-clock/$l,$s/" \
 		perf test -w noploop 0.01
-	refused "minimum of the PMU" perf record -k CLOCK_MONOTONIC_RAW -o "${data}" \
+	refused "${sentence}" perf record -k CLOCK_MONOTONIC_RAW -o "${data}" \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
 	# A recording with only the other event is not what was asked for.
-	refused "minimum of the PMU" perf record -o "${data}" -e page-faults \
+	refused "${sentence}" perf record -o "${data}" -e page-faults \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
 }
 
@@ -288,6 +312,7 @@ do
 		test_group_member
 		test_modifiers
 		test_wildcard
+		test_windows_option
 		;;
 	*)
 		test_periods "${event}" "" 1000000 50000

@@ -2,8 +2,8 @@
 # perf report of windows
 # SPDX-License-Identifier: GPL-2.0
 
-# The samples of an ordinary period are windows too, so this needs neither a PMU nor a kernel
-# with alternating periods.
+# The samples of an ordinary period are windows too if one says so: this needs neither a PMU nor
+# a kernel with alternating periods.
 
 # shellcheck disable=SC2154 # testdir and log come from lib/
 set -e
@@ -16,7 +16,7 @@ data=${testdir}/perf.data
 out=${testdir}/report
 
 report() {
-	perf report -i "${data}" --stdio --windows "$@" > "${out}" 2> "${log}"
+	perf report -i "${data}" --stdio --windows --attribution=same "$@" > "${out}" 2> "${log}"
 }
 
 # used OPTIONS...: print how many windows are used
@@ -62,8 +62,8 @@ else
 fi
 
 # Without symbols each address is a place of its own: nobody knows what function it is in.
-same=$(used --symfs "${testdir}/none" -s dso)
-any=$(used --symfs "${testdir}/none" -s dso --attribution=any)
+same=$(used --symfs "${testdir}/none" -s sym)
+any=$(used --symfs "${testdir}/none" -s sym --attribution=any)
 if [ -n "${same}" ] && [ "${same}" -lt "${any}" ]
 then
 	pass "Places without a symbol"
@@ -107,7 +107,7 @@ test_tables() {
 	if run_logged perf record -o "${data}.tables" \
 		-e "{${group},$4}:uS,{${group},page-faults}:uS" perf test -w fnmix 300 &&
 	   perf report -i "${data}.tables" --stdio --metrics cs_per_second,page_faults_per_second \
-		-s sym -t, > "${out}" 2> "${log}" &&
+		--attribution=same -s sym -t, > "${out}" 2> "${log}" &&
 	   awk -F ' *, *' -v nr="${nr}" -v header="^# ${header}" '
 		/^# Overhead/ {
 			tables += $0 ~ header
@@ -136,12 +136,22 @@ test_tables "Two tables of two groups with the same metrics" 2 \
 # A frequency is no length of windows.
 if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
 	perf test -w fnmix 100 &&
-   perf report -i "${data}.freq" --stdio --windows 2> "${log}" |
+   perf report -i "${data}.freq" --stdio --windows --attribution=same 2> "${log}" |
 	grep -q "^# Windows: [0-9]*, used: "
 then
 	pass "Windows of a frequency"
 else
 	fail "Windows of a frequency"
+fi
+
+# If nobody says so, they are not.
+if perf report -i "${data}" --stdio --windows -s sym > "${out}" 2> "${log}" &&
+   grep -q "^# Overhead .* Symbol" "${out}" && ! grep -q "Windows\|%DIS" "${out}"
+then
+	pass "No windows of an ordinary period"
+else
+	cat "${out}"
+	fail "No windows of an ordinary period"
 fi
 
 # It is said where symbols are missing alone.
