@@ -33,7 +33,7 @@ apply()
 # Print what a patch does, without the numbers of lines and blobs.
 changes()			# PATCH
 {
-	sed -n '/^diff --git /,$p' "$1" | sed '/^index /d; s/^@@ .*/@@/'
+	sed -n '/^diff --git /,$p' "$1" | sed 's/^@@ .*/@@/'
 }
 
 # Print one word for what a patch does.
@@ -53,6 +53,7 @@ export_patches()
 		file=$(GIT_CONFIG_GLOBAL=/dev/null git format-patch -q -1 --no-numbered \
 			--zero-commit --no-signature --abbrev=12 --filename-max-length=100 \
 			--output-directory="$new" "$commit" && ls "$new"/0001-*)
+		drop_index_lines "$file"
 		name=${file##*/0001-}
 		original=$(find_patch "${name%.patch}")
 		[ -e "$original" ] || original=''

@@ -63,8 +63,7 @@ for commit in "${commits[@]}"; do
 		--no-signature --abbrev=12 --filename-max-length=100 \
 		--output-directory="$new" "$commit"
 done
-# They tell what git knows already, and change with everything before them.
-sed -i '/^diff --git /,$ { /^index [0-9a-f]*\.\.[0-9a-f]*\( [0-7]*\)\?$/d }' "$new"/*.patch
+drop_index_lines "$new"/*.patch
 finish_cover
 
 mkdir -p "$dest"

@@ -188,6 +188,13 @@ as_committer()
 	fi
 }
 
+# Drop the lines "index ...": they tell what git knows already, and change with everything
+# before a patch.
+drop_index_lines()		# PATCH...
+{
+	sed -i '/^diff --git /,$ { /^index [0-9a-f]*\.\.[0-9a-f]*\( [0-7]*\)\?$/d }' "$@"
+}
+
 apply_patches()			# PATCH...
 {
 	as_committer git am -q --no-3way --committer-date-is-author-date "$@" ||
