@@ -23,7 +23,8 @@ build_own()
 	local dir=$TOP/tests/perf_events flags=() program
 	local programs=(count_fuzz found found_inherit group_stress neighbours sample_cost)
 
-	[ -e "$tree/tools/testing/selftests/perf_events/alt_period.h" ] || return 0
+	# A topic by itself does not have all that these use.
+	[ -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.h" ] || return 0
 	flags=(-O2 -Wall -D_GNU_SOURCE= -static -pthread -isystem "$out/usr/include"
 		-I"$tree/tools/testing/selftests" -I"$tree/tools/testing/selftests/perf_events"
 		-idirafter "$tree/tools/include")
@@ -36,8 +37,6 @@ build_own()
 	done
 	# For kselftest's runner to know it.
 	echo perf_events:neighbours >> "$out/selftests/kselftest-list.txt"
-	# A topic by itself does not have all that the fuzzer uses.
-	[ -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.h" ] || return 0
 	"${CROSS_COMPILE}gcc" "${flags[@]}" -o "$out/selftests/perf_events/alt_period_fuzz" \
 		"$dir"/alt_period_fuzz*.c
 }

@@ -4,6 +4,8 @@
 #
 # Prove what takes too long for "make test":
 #
+#   alone      the topic TOPIC= (alternating-periods) by itself: pages, and selftests on arm64
+#              and Ice Lake, with no skips that the whole series does not have
 #   archs      perf core and the PMU drivers compile for all architectures, W=1 and sparse,
 #              or with ARCHS="NAME ..." for these, see scripts/verify/archs.table
 #   bisect     each commit compiles without new warnings, and the last ones of topics (with
@@ -30,6 +32,7 @@ read -ra archs <<< "${ARCHS:-}"
 read -ra robots <<< "${ROBOTS:-}"
 
 case $1 in
+alone)	"$here/alone.sh" ${TOPIC:+"$TOPIC"} ;;
 archs)	"$here/archs.sh" "${archs[@]}" ;;
 deb)	"$TOP/scripts/ship/deb-test.sh" ${PACKAGES:+"$PACKAGES"} ;;
 fuzz)	"$here/fuzz.sh" "${machines[@]}" ;;

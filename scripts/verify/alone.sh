@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# usage: alone.sh [TOPIC]
+#
+# Prove that TOPIC (default: alternating-periods) stands by itself, on the base with what its
+# cover says it needs and nothing else: there are no warnings of the pages that it touches, and
+# its KUnit and selftests pass on arm64-up and x86_64-intel. Prints the tests that are skipped, with
+# their reasons. One that was not skipped when "make test" ran the whole series fails.
+. "$(dirname "$0")/../make/lib.sh"
+. "$TOP/scripts/run/machines.sh"
+
+topic=${1:-alternating-periods} status=0
+tree=$("$TOP/scripts/series/topic.sh" "$topic" | tail -n 1)
+mapfile -t files < <(git -C "$tree" diff --name-only "topic-$topic" HEAD)
+need make python3-sphinx=sphinx-build python3-yaml=/usr/lib/python3/dist-packages/yaml \
+	python3-sphinx-rtd-theme=/usr/lib/python3/dist-packages/sphinx_rtd_theme
+mkdir -p "$LOGS" "$BUILD/lists"
+
+# Print the tests of a result that were skipped, or with "-v" those that were not: a name and
+# the reason.
+skipped()			# [-v] TAP...
+{
+	local option=()
+
+	[ "$1" != -v ] || { option=(-v); shift; }
+	tr -d '\r' < <(cat "$@") | sed -nE 's/^#? *ok [0-9]+ ([^ ]+\.[^ ]+)/\1/p' |
+		grep "${option[@]}" '# SKIP' | sort
+}
+
+pages=$(printf '%s\n' "${files[@]}" | sed -n 's|^Documentation/\([^/]*\)/.*|\1|p' | sort -u | paste -sd ' ')
+if [ -n "$pages" ]; then
+	log=$LOGS/alone-htmldocs.log
+	rm -rf "$tree/out-docs"
+	mkdir -p "$tree/out-docs"
+	make -s -C "$tree" O=out-docs htmldocs SPHINXDIRS="$pages" PYTHON3=/usr/bin/python3 \
+		SPHINXBUILD=/usr/bin/sphinx-build SPHINXOPTS="-j$JOBS" > "$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; die "the documentation of $topic does not build"; }
+	if printf '%s\n' "${files[@]}" | grep -Ff - "$log"; then
+		status=1
+	else
+		echo "documentation: no warnings of the pages of $topic"
+	fi
+fi
+
+for name in arm64-up x86_64-intel; do
+	load_machine "$name"
+	kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$tree" "$fragment")
+	selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$tree")
+	emulator=$("$TOP/scripts/make/qemu.sh" "${qemu#qemu-system-}")
+	list=$BUILD/lists/alone.tests results=$RESULTS/alone-$name
+	{
+		[ ! -e "$tree/kernel/events/period_test.c" ] ||
+			echo 'kunit 60 /guest/kunit.sh perf_period'
+		printf '%s\n' "${files[@]}" |
+			sed -nE 's|^tools/testing/selftests/perf_events/(.*)\.c$|\1 600 /guest/kselftest.sh -o 300 \1|p'
+	} > "$list"
+	"$TOP/scripts/make/initramfs.sh" "$arch" "$list" "$environment" "$BUILD/initramfs/alone.cpio" \
+		"$selftests=selftests" "$TOP/tests/guest=guest"
+	step "running $topic alone on $name" "$TOP/scripts/run/boot.sh" "$name" "$emulator" "$kernel" \
+		"$BUILD/initramfs/alone.cpio" "$results" 1800
+	"$TOP/scripts/run/summary.sh" "$list=$results" || status=1
+	programs=()
+	while read -r program _; do
+		[ ! -e "$RESULTS/$name/$program.tap" ] || programs+=("$RESULTS/$name/$program.tap")
+	done < "$list"
+	if [ ${#programs[@]} = 0 ]; then
+		warn "the whole series has no results on $name: 'make test MACHINES=$name' first"
+		status=1
+		continue
+	fi
+	# By the name: the whole series has more tests.
+	join <(skipped "$results"/*.tap) <(skipped -v "${programs[@]}" | cut -d ' ' -f 1) > "$results/skips"
+	[ ! -s "$results/skips" ] || {
+		echo "skipped alone, and not by the whole series:"
+		cat "$results/skips"
+		status=1
+	}
+done
+exit $status
