@@ -15,7 +15,7 @@ other='*armv8_*'
 branches=stop
 [ -e /sys/bus/event_source/devices/cpu/caps/branches ] || branches=line
 table="
-perf-fnstat.txt|block|interrupts   windows *|what make bench prints
+perf-fnstat.txt|block|3000 interrupts *|what a simulation printed
 README.md|block|throttling *|what make headline prints
 README.md|block|patches/ *|the directories
 perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut
