@@ -49,11 +49,12 @@
  *    be in its new interval by then. Keep all counters stopped meanwhile: short
  *    windows that include the kernel would count nothing but the handler.
  *
- * 3. Call perf_event_resume_interval() in pmu::start(), before the counter is armed,
- *    if pmu::stop() drops an interrupt that is pending. Where the hardware may have
- *    written the sample by then, and the driver finds it later, it belongs to an
- *    interval that was given up: drop it. A driver that leaves at least 1 in
- *    hw_perf_event::period_left has no such intervals.
+ * 3. Call perf_event_resume_interval() before the counter of an event that was
+ *    stopped is armed, in pmu::start() and elsewhere: its interval may have been
+ *    given up, or its interrupt dropped. Where the hardware may have written the
+ *    sample by then, and the driver finds it later, drop it. Where the driver has no
+ *    sample at the end of an interval, or makes an interval longer, call
+ *    perf_event_split_interval().
  *
  * 4. Refuse what does not work. In pmu::event_init(), EOPNOTSUPP for modes in which
  *    the hardware begins an interval by itself; has_alt_period() tells which

@@ -21,6 +21,11 @@ recompute()		# WINDOW
 {
 	perf script -D -i "$data" 2> /dev/null |
 	awk -v window="$1" -v misses="$misses" "$awk_hex"'
+		# Both samples of a round have a half of what it stands for.
+		function add_time(symbol) {
+			weight[symbol] += (long + window) / (window ? 2 : 1)
+			all += (long + window) / (window ? 2 : 1)
+		}
 		/PERF_RECORD_(LOST|THROTTLE|UNTHROTTLE)/ { print "lost or throttled"; exit }
 		/PERF_RECORD_SAMPLE/ {
 			match($0, /IP, 0x[0-9a-f]+/)
@@ -57,18 +62,18 @@ recompute()		# WINDOW
 					for (i = 1; i <= 3; i++)
 						sum[start, i] += delta[i]
 				}
+				if (window)
+					add_time(symbol)
 				start = ""
 			}
 			if (!is_window) {
 				start = symbol
-				rounds[symbol]++
 				long = armed
-				weight[symbol] += armed + window
-				all += armed + window
+				add_time(symbol)
 			}
 		}
 		END {
-			for (s in rounds) {
+			for (s in weight) {
 				share = weight[s] / all
 				c = sum[s, 1]
 				insns = sum[s, 2]

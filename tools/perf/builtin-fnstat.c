@@ -155,10 +155,11 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	if (rec->window == DEFAULT) {
 		rec->window = max(cost, 0.0) + 0.5 + WINDOW_LENGTH;
 		/* A PMU can have a minimum. */
-		for (; rec->window <= MAX_WINDOW; rec->window *= 2) {
+		for (;; rec->window *= 2) {
 			scnprintf(terms, sizeof(terms), "/period=999700,alt-period=%" PRIu64 "/",
 				  rec->window - WINDOW_JITTER / 2);
-			if (can_count_cycles(terms, rec->kernel) != -EINVAL)
+			if (can_count_cycles(terms, rec->kernel) != -EINVAL ||
+			    rec->window > MAX_WINDOW)
 				break;
 		}
 		if (can_count_cycles(terms, rec->kernel) && !can_count_cycles("", rec->kernel)) {

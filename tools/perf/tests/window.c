@@ -577,8 +577,8 @@ static int add_windows(struct window_stats *stats, struct window_group *group, u
 
 	for (unsigned int i = 0; i < nr; i++) {
 		for (int j = 0; j < 2; j++) {
-			window_stats__add_sample(all[j], 500, /*again=*/false);
-			window_stats__add_sample(all[j], 500, /*again=*/true);
+			window_stats__add_sample(all[j], 500, /*earlier=*/0);
+			window_stats__add_sample(all[j], 500, /*earlier=*/1);
 			window_stats__count_window(all[j], left ? WINDOW_LEFT : 0, /*used=*/true);
 			TEST_ASSERT_EQUAL("no memory",
 					  window_stats__add_counts(all[j], group, counts, 1, left),
@@ -852,12 +852,12 @@ static int check_time(struct fixture *f)
 
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_VAL("no rounds", !window_stats__time(&stats, group, &estimate));
-	/* Both samples of a round in an entry tell no more than one. */
+	/* All samples of a round in an entry tell no more than one. */
 	for (int i = 0; i < 200; i++) {
-		for (int j = 0; j < 2; j++) {
-			window_stats__add_sample(&group->all, 500, j);
+		for (int j = 0; j < 4; j++) {
+			window_stats__add_sample(&group->all, 250, j);
 			if (i % 4 == 0)
-				window_stats__add_sample(&stats, 500, j);
+				window_stats__add_sample(&stats, 250, j);
 		}
 	}
 	TEST_ASSERT_VAL("time", window_stats__time(&stats, group, &estimate) &&
@@ -868,7 +868,7 @@ static int check_time(struct fixture *f)
 	/* If one sample of 100 rounds is there, they tell more. */
 	memset(&stats, 0, sizeof(stats));
 	for (int i = 0; i < 100; i++)
-		window_stats__add_sample(&stats, 500, /*again=*/false);
+		window_stats__add_sample(&stats, 500, /*earlier=*/0);
 	window_stats__time(&stats, group, &estimate);
 	TEST_ASSERT_VAL("high", is_close(estimate.value, 25, 0.000001) && estimate.high < 30);
 	window_group__delete(group);

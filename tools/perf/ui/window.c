@@ -756,7 +756,7 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
  * @metric: Index of the metric.
  * @z: By how many standard errors that of @pair is larger.
  *
- * Return: False if one of them is not known.
+ * Return: False if one of them is not known, or samples are missing in its recording.
  */
 bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 				 unsigned int metric, double *z)
@@ -765,7 +765,8 @@ bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 	enum window_quality quality_a = hist_entry__estimate(he, metric, &a);
 	enum window_quality quality_b = hist_entry__estimate(pair, metric, &b);
 
-	if (quality_a == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_NONE)
+	if (quality_a == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_NONE ||
+	    he->hists->window_group->contradicted || pair->hists->window_group->contradicted)
 		return false;
 	*z = window_estimate__z(&a, &b);
 	return true;

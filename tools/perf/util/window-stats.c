@@ -99,13 +99,14 @@ void window_group__count(struct window_group *group, const struct window *window
  * window_stats__add_sample - Count a sample of the event with windows.
  * @stats: The statistics of where it is.
  * @weight: What it stands for, in units of the event.
- * @again: The sample before it in the same round is there too, with the same weight: both
+ * @earlier: So many samples of the same round, with the same weight, are there too: all
  *	together tell no more than one.
  */
-void window_stats__add_sample(struct window_stats *stats, double weight, bool again)
+void window_stats__add_sample(struct window_stats *stats, double weight, unsigned int earlier)
 {
 	stats->weight += weight;
-	stats->weight2 += (again ? 3 : 1) * weight * weight;
+	/* What is added to the square of the sum. */
+	stats->weight2 += (2.0 * earlier + 1) * weight * weight;
 }
 
 /**

@@ -198,7 +198,7 @@ void window_group__find_costs(struct window_group *group, double nr_interrupts);
 void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
 			     unsigned int nr);
 
-void window_stats__add_sample(struct window_stats *stats, double weight, bool again);
+void window_stats__add_sample(struct window_stats *stats, double weight, unsigned int earlier);
 void window_stats__count_window(struct window_stats *stats, unsigned int problems, bool used);
 int window_stats__add_counts(struct window_stats *stats, const struct window_group *group,
 			     const u64 *counts, double weight, bool left);

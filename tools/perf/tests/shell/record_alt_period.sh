@@ -222,7 +222,8 @@ check_windows_option() {
 	IFS=, read -ra fields <<< "${fields}"
 	for field in "${fields[@]}"
 	do
-		if ! perf evlist -v -i "${data}" | head -n 1 | grep -q "${field# }[,$]*"
+		if ! perf evlist -v -i "${data}" | head -n 1 |
+			grep -qE "[ ,]${field# }([ ,]|\$)"
 		then
 			fail "${name}: ${field}"
 			return

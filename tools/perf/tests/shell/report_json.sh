@@ -254,14 +254,14 @@ check_query() {
 	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
 	query "${testdir}/whole.json" > "${testdir}/whole.txt"
 	perf report -i "${data}" --stdio --no-inline --windows -g none --no-children --sort sym \
-		--metrics cpi -t, 2> "${log}" |
+		-F overhead,metric:cpi,windows,sym -t, 2> "${log}" |
 		awk -F, '/^ *[0-9.]+%/ {
 			gsub(/[%?]/, "")
-			sub(/^\[.\] /, "", $5)
-			sub(/ +$/, "", $5)
-			sub(/^0x0+/, "0x", $5)
-			sub(/^0+$/, "0", $5)
-			print $1 + 0, $2, $3, $4, $5
+			sub(/^\[.\] /, "", $4)
+			sub(/ +$/, "", $4)
+			sub(/^0x0+/, "0x", $4)
+			sub(/^0+$/, "0", $4)
+			print $1 + 0, $2, $3 + 0, "-", $4
 		}' > "${testdir}/report.txt"
 	if is_same_table "${testdir}/report.txt" "${testdir}/whole.txt" 0.001 0.1 &&
 	   is_same_table "${testdir}/whole.txt" "${testdir}/parts.txt" 0.1 5
