@@ -83,7 +83,7 @@ for ((i = 1; i <= parts; i++)); do
 	report --json --time "1%/$i" > "$work/reports/reports/$i.json" || cat "$out" >> "$work/failed"
 done
 [ ! -s "$work/failed" ]
-result $? "$(grep -l '"rounds"' "$work"/reports/reports/* | wc -l) of $parts reports have windows"
+result $? "$(grep -l '"sums"' "$work"/reports/reports/* | wc -l) of $parts reports have windows"
 
 # Print the commands of the page that begin with WORD, as they are typed.
 typed()				# WORD
@@ -114,7 +114,7 @@ add_up()			# ENGINE DIRECTORY
 }
 
 # A machine that did nothing changes nothing.
-idle=$(grep -L '"rounds"' "$work"/reports/reports/* | head -n 1)
+idle=$(grep -L '"sums"' "$work"/reports/reports/* | head -n 1)
 cp "$idle" "$work/one/reports/idle.json"
 # What branch stacks tell is less biased than what windows do.
 sed 's/"branches": false/"branches": true/' "$work/one/reports/one.json" > "$work/branches/reports/one.json"

@@ -74,9 +74,13 @@ void add_history(struct event *e)
 	add_length(h, attr->sample_period);
 	/* Each task that inherits an event has its own sequence. */
 	h->in_sequence = h->alternating && !attr->inherit;
-	/* Clock intervals may end without a sample in excluded modes; a long one follows. */
-	h->excludes = (is_clock(e->kind) || e->kind == OTHER) &&
-		      (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle);
+	/*
+	 * An interval of a counter that ends when this is stopped has no sample, nor has that of
+	 * a clock in excluded modes; a long one follows.
+	 */
+	h->excludes = is_hardware(attr) ||
+		      ((is_clock(e->kind) || e->kind == OTHER) &&
+		       (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle));
 	h->next = -1;
 }
 

@@ -247,7 +247,7 @@ test_completion() {
 	then
 		skip "Completion: no ${completion}"
 	elif [ "$(completes perf fnstat re)" = "record report" ] &&
-	     [ "$(completes perf fnstat record -F 99 --win)" = "--window --window-jitter" ] &&
+	     [ "$(completes perf fnstat record -F 99 --win)" = "--window --window-jitter --windows" ] &&
 	     [ "$(completes perf fnstat record --call-g)" = "--call-graph" ] &&
 	     [ "$(completes perf fnstat report --call-g)" = "--call-graph" ] &&
 	     [ "$(completes perf fnstat diff --met)" = "--metrics" ] &&

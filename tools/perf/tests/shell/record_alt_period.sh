@@ -237,6 +237,17 @@ test_windows_option() {
 	check_windows_option "alt_sample_period: 500, sample_jitter: 10000" \
 		-c 100000 --windows=500 -e '{instructions,cycles}:uS'
 	check_windows_option "alt_sample_period: 300" -F 5000 --windows
+	check_windows_option "alt_sample_period: 300" -F max --windows
+	check_windows_option "alt_sample_period: 300, sample_jitter: 500" --windows \
+		-e '{cycles/period=100000,period-jitter=500/,instructions}:uS'
+	check_windows_option "alt_sample_period: 300" -c 100000 --windows \
+		-e '{cycles,instructions/period=99700/}:uS'
+	if perf evlist -v -i "${data}" | sed 1d | grep -q "alt_sample_period"
+	then
+		fail "--windows: members that sample have none"
+	else
+		pass "--windows: members that sample have none"
+	fi
 	check_windows_option "alt_sample_period: 700" -c 100000 --windows \
 		-e '{cycles/alt-period=700/,instructions}:uS'
 	refused "needs a group" perf record --windows -o "${data}" -e cycles:u \
@@ -263,6 +274,8 @@ test_refusals() {
 		"period=0x7fffffffffffffff,period-jitter=2"
 	refuse_record "${sentence}" \
 		"$l,alt-period=0x7fffffffffffffff,alt-period-jitter=2"
+	refused "${sentence}" perf record -n -o "${data}" -e "task-clock/$l,$s/" \
+		perf test -w noploop 0.01
 	refused "is not usable in 'perf stat'" \
 		perf stat -e "task-clock/$s/" perf test -w noploop 0.01
 	# The periods are not the reason.
