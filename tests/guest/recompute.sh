@@ -22,9 +22,10 @@ recompute()		# WINDOW
 	perf script -D -i "$data" 2> /dev/null |
 	awk -v window="$1" -v misses="$misses" "$awk_hex"'
 		# Both samples of a round have a half of what it stands for.
-		function add_time(symbol) {
-			weight[symbol] += (long + window) / (window ? 2 : 1)
-			all += (long + window) / (window ? 2 : 1)
+		function add_time(symbol,	time) {
+			time = window ? int((long + window) / 2) : long
+			weight[symbol] += time
+			all += time
 		}
 		/PERF_RECORD_(LOST|THROTTLE|UNTHROTTLE)/ { print "lost or throttled"; exit }
 		/PERF_RECORD_SAMPLE/ {

@@ -917,7 +917,7 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 				     hists__window_table(evsel__hists(pos)) != hists))
 			continue;
 		if (group->contradicted) {
-			ret += fprintf(fp, "# Samples are %.0f %% of what was counted: windows and samples are not used together, and all values have a mark.\n",
+			ret += fprintf(fp, "# Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.\n",
 				       group->contradiction);
 		}
 		if (!group->branches && !window_group__has_windows(group))

@@ -274,7 +274,7 @@ test_refusals() {
 		"period=0x7fffffffffffffff,period-jitter=2"
 	refuse_record "${sentence}" \
 		"$l,alt-period=0x7fffffffffffffff,alt-period-jitter=2"
-	refused "${sentence}" perf record -n -o "${data}" -e "task-clock/$l,$s/" \
+	refused "no-samples" perf record -n -o "${data}" -e "task-clock/$l,$s/" \
 		perf test -w noploop 0.01
 	refused "is not usable in 'perf stat'" \
 		perf stat -e "task-clock/$s/" perf test -w noploop 0.01
