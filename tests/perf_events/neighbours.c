@@ -336,8 +336,10 @@ static bool pin_home(void)
 	bool pinned = false;
 
 	for (home = 0; !pinned && pin_to(home); home++) {
+		__u64 before = count_of(fd);
+
 		spin(100);
-		pinned = fd < 0 || count_of(fd);
+		pinned = fd < 0 || count_of(fd) != before;
 	}
 	home--;
 	if (fd >= 0)

@@ -242,7 +242,7 @@ test_windows_option() {
 		-e '{cycles/period=100000,period-jitter=500/,instructions}:uS'
 	check_windows_option "alt_sample_period: 300" -c 100000 --windows \
 		-e '{cycles,instructions/period=99700/}:uS'
-	if perf evlist -v -i "${data}" | sed 1d | grep -q "alt_sample_period"
+	if perf evlist -v -i "${data}" | grep "instructions" | grep -q "alt_sample_period"
 	then
 		fail "--windows: members that sample have none"
 	else
