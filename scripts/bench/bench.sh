@@ -8,7 +8,7 @@
 #              the structs are, on the base and with the series
 #   drivers    which drivers ran the tests, from the last results
 #   fixes      the tests of what is fixed, and of what that may break, on the base and
-#              with the series: throttled groups, TopDown, short intervals
+#              with the series: throttled groups, and TopDown
 #   found      what is wrong on the base and not mended here (docs/found.md): fails
 #   headline   a program recorded with a long period, short ones and windows: size of
 #              the data, run time, and the error of the table of its functions

@@ -10,8 +10,8 @@
 . "$TOP/scripts/run/machines.sh"
 
 topic=${1:-alternating-periods} status=0
-tree=$("$TOP/scripts/series/topic.sh" "$topic" | tail -n 1)
-mapfile -t files < <(git -C "$tree" diff --name-only "topic-$topic" HEAD)
+work=$("$TOP/scripts/series/topic.sh" "$topic" | tail -n 1)
+mapfile -t files < <(git -C "$work" diff --name-only "topic-$topic" HEAD)
 need make python3-sphinx=sphinx-build python3-yaml=/usr/lib/python3/dist-packages/yaml \
 	python3-sphinx-rtd-theme=/usr/lib/python3/dist-packages/sphinx_rtd_theme
 mkdir -p "$LOGS" "$BUILD/lists"
@@ -30,9 +30,9 @@ skipped()			# [-v] TAP...
 pages=$(printf '%s\n' "${files[@]}" | sed -n 's|^Documentation/\([^/]*\)/.*|\1|p' | sort -u | paste -sd ' ')
 if [ -n "$pages" ]; then
 	log=$LOGS/alone-htmldocs.log
-	rm -rf "$tree/out-docs"
-	mkdir -p "$tree/out-docs"
-	make -s -C "$tree" O=out-docs htmldocs SPHINXDIRS="$pages" PYTHON3=/usr/bin/python3 \
+	rm -rf "$work/out-docs"
+	mkdir -p "$work/out-docs"
+	make -s -C "$work" O=out-docs htmldocs SPHINXDIRS="$pages" PYTHON3=/usr/bin/python3 \
 		SPHINXBUILD=/usr/bin/sphinx-build SPHINXOPTS="-j$JOBS" > "$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; die "the documentation of $topic does not build"; }
 	if printf '%s\n' "${files[@]}" | grep -Ff - "$log"; then
@@ -44,12 +44,12 @@ fi
 
 for name in arm64-up x86_64-intel; do
 	load_machine "$name"
-	kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$tree" "$fragment")
-	selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$tree")
+	kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$work" "$fragment")
+	selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$work")
 	emulator=$("$TOP/scripts/make/qemu.sh" "${qemu#qemu-system-}")
 	list=$BUILD/lists/alone.tests results=$RESULTS/alone-$name
 	{
-		[ ! -e "$tree/kernel/events/period_test.c" ] ||
+		[ ! -e "$work/kernel/events/period_test.c" ] ||
 			echo 'kunit 60 /guest/kunit.sh perf_period'
 		printf '%s\n' "${files[@]}" |
 			sed -nE 's|^tools/testing/selftests/perf_events/(.*)\.c$|\1 600 /guest/kselftest.sh -o 300 \1|p'
