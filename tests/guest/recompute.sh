@@ -74,6 +74,8 @@ recompute()		# WINDOW
 			}
 		}
 		END {
+			# Without a symbol each address is an entry.
+			delete weight["[unknown]"]
 			for (s in weight) {
 				share = weight[s] / all
 				c = sum[s, 1]
@@ -116,7 +118,7 @@ compare()		# NAME TERMS WINDOW
 		for (i = 1; i < NF; i++)
 			printf " %s", $i
 		print ""
-	}' | sort > "$seen"
+	}' | grep -v '^0*[0-9a-f]\{16\} ' | sort > "$seen"
 	lines=$(wc -l < "$known")
 	echo "# $1: $lines functions"
 	diff "$known" "$seen" > "$out"
