@@ -646,9 +646,11 @@ static int check_costs(struct fixture *f)
 				is_close(stats[i].sums[13], 500 * insns * insns, 0.000001));
 	}
 	/* Together they have the mean of the rates. */
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		stats[i].left = i + 1;
 		TEST_ASSERT_EQUAL("merge", window_stats__merge(&sum, &stats[i], group), 0);
-	TEST_ASSERT_VAL("merged", sum.nr_used == 20 && sum.nr_windows == 20 &&
+	}
+	TEST_ASSERT_VAL("merged", sum.nr_used == 20 && sum.nr_windows == 20 && sum.left == 3 &&
 			sum.weight == 20000 && sum.weight2 == 20 * 1000 * 1000);
 	window_group__calibrate(group, &entry, 1);
 	window_stats__estimate(&entry, group, 0, &estimate);
@@ -776,9 +778,24 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 2.9 / 800;
 	window_stats__estimate(&entry, group, 1, &estimate);
 	TEST_ASSERT_VAL("windows", is_close(estimate.value, 0.5, 0.000001));
-	/* Without windows. */
+	/* An interrupt adds four times what is left of a window, a twentieth of it more or less. */
+	group->costs[0] = 400;
+	windows += pow(0.05 * 4, 2);
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("cost", is_close(log(estimate.high / estimate.value),
+					 1.96 * sqrt(windows), 0.001));
+	group->costs[0] = 0;
+	/* Branch stacks tell where what they count was. */
 	samples[1].share = 0.4;
 	sampled = 0.6 / 320 + time;
+	group->branches = true;
+	windows = group->bias * 0.07 * 0.07;
+	part = sampled / (sampled + windows);
+	window_stats__estimate(&entry, group, 1, &estimate);
+	TEST_ASSERT_VAL("branches", is_close(log(estimate.high / estimate.value),
+					     1.96 * sqrt(part * windows), 0.001));
+	group->branches = false;
+	/* Without windows. */
 	window_stats__estimate(&no_windows, group, 1, &estimate);
 	TEST_ASSERT_VAL("sampled", is_close(estimate.value, 0.4, 0.000001));
 	TEST_ASSERT_VAL("error", is_close(log(estimate.high / estimate.value),
