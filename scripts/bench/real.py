@@ -356,7 +356,7 @@ def check_limits(table, machine, interrupts, suffix, results):
     events = [results[p, 'events' + suffix] for p in programs]
     # With a quarter of the samples events are half as good.
     limit = ALIKE * mean(y.error['CPI'] * math.sqrt(y.values['sample'] / x.values['sample'])
-                 for x, y in zip(new, events))
+                         for x, y in zip(new, events))
     table.test(seen <= limit, f'{of} error of CPI {seen:.1f} %, of as many events {limit:.1f}')
     for k, metric in enumerate(('BM/KI', 'CM/KI')) if not suffix else ():
         limit = MISSES * mean(
