@@ -41,7 +41,7 @@ def stats(samples, cpi, mark):
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
 names = ["main", "a<b>&\"c'</script><!--", "k\u00e9\u4e2d", "x\udcff"]
-entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, "?" if i == 2 else ""),
+entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, ["", "<", "?", "-"][i]),
 	    "children": stats(100 if i == 0 else 10 * (i + 1), 1.5 + i, ""),
 	    "callchains": [{"period": 1000 * (i + 1), "frames": ["main", name] if i else ["main"]}]}
 	   for i, name in enumerate(names)]
@@ -143,7 +143,8 @@ END
 
 check_page "Rows" 'len(page.rows) == 8 and \
 	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
-check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and own[1][2] == "3.50?"'
+check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and \
+	[row[2] for row in own] == ["-", "3.50?", "<5", "1.50"]'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
 check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'

@@ -74,14 +74,21 @@ if [ -s "$stream" ]; then
 	tar -xif "$stream" -C "$dir" 2> /dev/null || true
 fi
 rm -f "$stream"
-if [ ! -e "$dir/end" ]; then
-	tail -n 20 "$log" "$dir/qemu.log" >&2
-	[ $status -ne 124 ] || die "$name did not end within $seconds s, see $log"
-	die "$name stopped unexpectedly (QEMU's exit status $status), see $log"
-fi
 # The time stamp tells a message of the kernel from one of a test.
-if grep -nE '\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:' \
-		"$log" > "$dir/kernel.tap"; then
+complaint='\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:'
+if [ ! -e "$dir/end" ]; then
+	# What ran did not get to send its results: they are what the kernel said first.
+	test=$(tr -d '\r' < "$log" | sed -n 's/^== //p' | tail -n 1)
+	{ grep -m 1 -A 14 -E "$complaint" "$log" || tail -n 15 "$log"; } > "$dir/last"
+	cat "$dir/last" "$dir/qemu.log" >&2
+	[ -z "$test" ] || [ -e "$dir/$test.status" ] || {
+		mv "$dir/last" "$dir/$test.tap"
+		if [ $status = 124 ]; then echo hung; else echo crashed; fi > "$dir/$test.status"
+	}
+	[ $status -ne 124 ] || die "$name did not end within $seconds s, in ${test:-no test}, see $log"
+	die "$name stopped unexpectedly in ${test:-no test} (QEMU's exit status $status), see $log"
+fi
+if grep -nE "$complaint" "$log" > "$dir/kernel.tap"; then
 	# Not each of these ends the machine: for summary.sh it is a test that failed.
 	echo 1 > "$dir/kernel.status"
 	cat "$dir/kernel.tap" >&2

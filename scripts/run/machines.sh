@@ -45,18 +45,27 @@ load_machine()			# NAME
 
 set_variables()			# NAME
 {
-	local of
+	local of known unknown
 
 	if [ -f "$TOP/machines/$1.conf" ]; then
 		. "$TOP/machines/$1.conf"
 		return
 	fi
 	of=$(awk -v name="$1" '$1 == name && /^[a-z]/ { print $2 }' "$TOP/machines/variants.table")
-	[ "$of" = - ] || set_variables "$of"
-	compare='' driver='' refuses='-'
+	if [ "$of" != - ]; then
+		if [ "$of" = "$1" ] || ! machine_names | grep -qxF -- "$of"; then
+			die "machines/variants.table: $1 is of '$of', which is no other machine"
+		fi
+		set_variables "$of"
+	fi
+	compare='' driver='' refuses='-' known='' unknown=''
+	known=$(compgen -v)
 	eval "$(awk -v name="$1" '
 		/^[a-z]/	{ found = $1 == name }
 		/^\t/ && found' "$TOP/machines/variants.table")"
+	unknown=$(compgen -v | { grep -vxF -e _ -e "$known" || true; } | paste -sd ' ')
+	[ -z "$unknown" ] ||
+		die "machines/variants.table: $1 sets $unknown, which machines/defaults.sh does not have"
 }
 
 # Print the programs of the perf_events selftests that "make kselftest" runs, from TREE
@@ -87,10 +96,15 @@ expand_list()			# FILE
 		esac
 	done < "$1" |
 	awk '
+		$1 == "-" && !($2 in line) {
+			print "there is no test \"" $2 "\" to do without" > "/dev/stderr"
+			exit bad = 1
+		}
 		$1 == "-"	{ delete line[$2]; next }
 		!($1 in place)	{ place[$1] = ++nr; name[nr] = $1 }
 				{ line[$1] = $0 }
-		END		{ for (i = 1; i <= nr; i++) if (name[i] in line) print line[name[i]] }'
+		END		{ if (bad) exit bad
+				  for (i = 1; i <= nr; i++) if (name[i] in line) print line[name[i]] }'
 }
 
 # Print those lines of the expanded LIST (its text) that TESTS name. A test is NAME, the entry

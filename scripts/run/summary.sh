@@ -5,7 +5,8 @@
 # Print a line for each test of each LIST from the NAME.tap and NAME.status
 # files in RESULTS, what failed, the reasons of skipped tests, and at the end
 # "N passed, N failed, N skipped". Fails if a test failed, did not run, did not
-# end, or skipped all it has.
+# end, or skipped all it has. One during which the machine crashed or hung says so, and
+# those behind it did not run.
 #
 # A test that speaks KTAP counts with its results, see summary.awk; any other is
 # one test, passed with exit status 0 and skipped with 4 (kselftest) or 2 (perf).
@@ -38,6 +39,7 @@ for item; do
 			0)	ok=1 ;;
 			2|4)	skip=1 ;;
 			124)	bad=1 note='took too long' ;;
+			crashed|hung) bad=1 note=$status ;;
 			*)	bad=1 note="exit status $status" ;;
 			esac
 		fi
@@ -56,7 +58,7 @@ for item; do
 				sed -n 's/^fail //p' <<< "$said"
 			else
 				# What perf says of a failed part is not always at the end.
-				{ grep -B 2 -E '\[Failed|FAILED' "$tap" || cat "$tap"; } | tail -n 10
+				{ grep -B 2 -E '\[Failed|FAILED' "$tap" || cat "$tap"; } | tail -n 15
 			fi
 		fi
 		passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))

@@ -45,7 +45,9 @@ MAX_ROWS = 2000
 
 MARKS = {
 	"": "",
-	"?": "the interval is wider than 20 % to one side",
+	"?": "can be wrong by more than a fifth",
+	"<": "less than that",
+	"-": "not known",
 }
 PROBLEMS = {"left": "ended elsewhere", "lost": "with lost samples", "length": "of another length",
 	    "backwards": "with counts that go backwards", "split": "split",
@@ -57,20 +59,31 @@ def number(value):
 		raise TypeError(f"{value!r} is no number")
 	return value
 
+def error_digits(error):
+	"""Return the number of digits that are not chance, as the table of perf report has."""
+	return 0 if not math.isfinite(error) or error >= 5 else 1 if error >= 0.5 else 2
+
 class Value:
 	"""A number with an interval and a mark; low and high may be None, or infinite."""
 
-	def __init__(self, value, low=None, high=None, mark="", digits=2):
+	def __init__(self, value, low=None, high=None, mark="", digits=None):
 		self.value, self.mark = number(value), mark
 		self.low, self.high = (end if end is None else number(end) for end in (low, high))
+		if digits is None:
+			digits = 2 if None in (low, high) else error_digits((high - low) / 2)
 		self.digits = digits
 
 	def __str__(self):
+		if self.mark == "-":
+			return "-"
+		if self.mark == "<":
+			digits = error_digits(self.high)
+			return f"<{math.ceil(self.high * 10 ** digits) / 10 ** digits:.{digits}f}"
 		return f"{self.value:.{self.digits}f}"
 
 	def describe(self):
 		"""Tell all of it."""
-		text = str(self)
+		text = f"{self.value:.{self.digits}f}"
 		if self.low is not None or self.high is not None:
 			low, high = ("?" if end is None else f"{end:.{self.digits}f}"
 				     for end in (self.low, self.high))
@@ -83,7 +96,7 @@ class Column:
 	def __init__(self, key, header, text, values, heat=True):
 		self.key, self.header, self.text, self.heat = key, header, text, heat
 		self.digits = 0 if key in ("used", "samples") else 2
-		trusted = [v.value for v in values if v and v.mark != "?"]
+		trusted = [v.value for v in values if v and not v.mark]
 		trusted = trusted or [v.value for v in values if v]
 		self.high = max(trusted + [0]) or 1
 		# No function has less than some cycles per instruction; other metrics can be zero.
@@ -108,7 +121,7 @@ def time_share(stats, everything):
 	n = everything["weight"] ** 2 / everything["weight2"]
 	center = (p + z * z / (2 * n)) / (1 + z * z / n)
 	half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-	return Value(100 * p, 100 * max(center - half, 0), 100 * min(center + half, 1))
+	return Value(100 * p, 100 * max(center - half, 0), 100 * min(center + half, 1), digits=2)
 
 def row_values(stats, event):
 	"""Make the values of an entry, or of it with all that it calls."""
@@ -207,11 +220,11 @@ def cell(column, value):
 			 f'data-h="{column.place(high)}"')
 		classes = ["heat"] + (["bar"] if value.low is not None or value.high is not None
 				      else [])
-	if value.mark == "?":
+	if value.mark:
 		classes.append("poor")
-	mark = f"<sup>{e(value.mark)}</sup>" if value.mark else ""
+	mark = "<sup>?</sup>" if value.mark == "?" else ""
 	return (f'<td class="{" ".join(classes)}"{scale} data-v="{value.value!r}" '
-		f'title="{e(column.header + " " + value.describe())}">{value}{mark}</td>')
+		f'title="{e(column.header + " " + value.describe())}">{e(str(value))}{mark}</td>')
 
 def table(columns, rows, keys, kind, hidden, note, event):
 	"""Write the table of the entries that have something of this kind."""
@@ -325,7 +338,7 @@ def section(event, position, max_rows):
 		for name in [name for name in index if name in shown]:
 			for kind, values in (by_name.get(name) or {}).items():
 				functions.setdefault(index[name], {})[kind] = [
-					value and [None if value.mark == "?" else
+					value and [None if value.mark else
 						   column.place(value.value), value.describe()]
 					for column in metrics
 					for value in [values.get(column.key)]]

@@ -115,6 +115,11 @@ selftests()
 		KHDR_INCLUDES="-isystem $headers -fsyntax-only -Werror"
 }
 
+mutants()
+{
+	scripts/verify/mutants.sh . check
+}
+
 nr=0 failed=0
 check()				# NAME FUNCTION
 {
@@ -130,8 +135,9 @@ check()				# NAME FUNCTION
 }
 
 echo 'TAP version 13'
-echo '1..7'
+echo '1..8'
 check shellcheck shell_scripts
+check "lines of mutants.table" mutants
 check "shellcheck of perf's tests" perf_shell_scripts
 check codespell spelling
 check english english

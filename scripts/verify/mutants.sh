@@ -1,21 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: mutants.sh [TREE]
+# usage: mutants.sh [TREE [check]]
 #
 # Does "perf test" notice a line of the windows that is wrong? Each line of mutants.table is
 # one that is broken: compile its file so, link perf with it, and run the unit test, which
-# has to fail. TREE (default: build/linux) is not changed. Print the table.
+# has to fail. TREE (default: build/linux) is not changed. Print the table. With "check", only
+# look whether the table has lines of the files.
 . "$(dirname "$0")/../make/lib.sh"
 
-tree=${1:-$LINUX} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
+tree=${1:-$LINUX} what=${2:-} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
 test="Windows of events"
 [ -d "$tree/tools/perf" ] || usage
-perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree")
-out=${perf%/*}
-use_arch "$host"
-lib=$("$TOP/scripts/make/sysroot.sh" "$host")/usr/lib/$multiarch
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 
 # Compile $dir/mutant.c as FILE is, and link it in front of all others.
 build()				# FILE
@@ -48,7 +43,29 @@ run_test()
 	grep -q ': Ok$' "$dir/log" || failed=${failed:-no test has passed}
 }
 
+# Check that the table has lines of the files, once each, of those that are there.
+check_table()
+{
+	local file old rest source
+
+	while IFS=$'\t' read -r file old _; do
+		[[ -n $file && $file != \#* && -f $tree/tools/perf/$file ]] || continue
+		source=$(< "$tree/tools/perf/$file")
+		rest=${source#*"$old"}
+		[[ $rest != "$source" ]] || die "mutants.table: $file has no '$old'"
+		[[ $rest != *"$old"* ]] || die "mutants.table: $file has '$old' twice"
+	done < "$table"
+}
+
+check_table
+[ "$what" != check ] || exit 0
 need lld=ld.lld
+perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree")
+out=${perf%/*}
+use_arch "$host"
+lib=$("$TOP/scripts/make/sysroot.sh" "$host")/usr/lib/$multiarch
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
 file=$(awk -F '\t' '/^[^#]/ { print $1; exit }' "$table")
 cp "$tree/tools/perf/$file" "$dir/mutant.c"
 build "$file" || die "cannot build perf"
@@ -60,8 +77,6 @@ while IFS=$'\t' read -r file old new; do
 	[[ -n $file && $file != \#* ]] || continue
 	source=$(< "$tree/tools/perf/$file")
 	rest=${source#*"$old"}
-	[[ $rest != "$source" ]] || die "$file has no '$old'"
-	[[ $rest != *"$old"* ]] || die "$file has '$old' twice"
 	printf '%s\n' "${source%%"$old"*}$new$rest" > "$dir/mutant.c"
 	build "$file" 2> "$dir/log" || { cat "$dir/log" >&2; die "'$new' is no code"; }
 	run_test

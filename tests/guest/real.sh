@@ -31,7 +31,7 @@ jsonbench)	command=(jsonbench "$data/t.json" 1) ;;
 lua)		command=(lua "$data/t.lua" 1) ;;
 minigzip)	command=(minigzip -6 -c "$data/text350") ;;
 sqlite3)	command=(sqlite3 :memory: ".read $data/t.sql") ;;
-tcc)		command=(tcc -nostdinc -c -o /dev/null "$data/sq.c") ;;
+tcc)		command=(tcc -nostdinc -c -o /tmp/sq.o "$data/sq.c") ;;
 zstd)		command=(zstd -q -9 -c "$data/text350") ;;
 # Jobs for two threads.
 zstd-mt)	command=(zstd -q -3 -T2 -B524288 -c "$data/sq.c") ;;

@@ -19,6 +19,8 @@
 #include "alt_period.h"
 #include "kselftest.h"
 
+/* In a period: a kernel with KASAN does nothing but deliver signals if they are more frequent. */
+#define RARE	(1 << 20)
 #define GROUPS		6
 #define MEMBERS		4
 #define KINDS		512
@@ -566,6 +568,8 @@ static void some_attr(struct perf_event_attr *attr, const struct kind *kind)
 	if (attr->remove_on_exec && below(2)) {
 		attr->sigtrap = 1;
 		attr->sig_data = 7;
+		attr->freq = 0;
+		attr->sample_period |= RARE;
 	}
 	attr->write_backward = one_in(10);
 	attr->config3 = one_in(40);
@@ -588,6 +592,8 @@ static void some_attr(struct perf_event_attr *attr, const struct kind *kind)
 		attr->sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_count = below(2) ? 0 : below(10);
+		if (attr->sigtrap)
+			attr->alt_sample_period |= RARE;
 	}
 }
 
@@ -675,7 +681,8 @@ static void control(struct event *event, const char *what, unsigned long request
 
 static void change_period(struct event *event)
 {
-	__u64 period = event->attr.freq ? 1 + below(20000) : some_period();
+	__u64 period = event->attr.freq ? 1 + below(20000) :
+		       event->attr.sigtrap ? some_period() | RARE : some_period();
 
 	if (keeps_period(&event->attr))
 		return;

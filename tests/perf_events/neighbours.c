@@ -635,14 +635,14 @@ static void clock_throttles(struct __test_metadata *_metadata, struct event *eve
 		ksft_print_msg("event %d counted %llu of %llu, the clock has %llu samples\n", i,
 			       events[i].count, all, clock->samples);
 		/* It is enabled after its reference, and disabled before it. */
-		EXPECT_GE(all / 100 + 20000, all - events[i].count);
+		EXPECT_GE(all / 100 + 20000, difference(all, events[i].count));
 	}
 	/* The clock has fewer samples than periods, or it was not throttled. */
 	EXPECT_GT(SLOTS * SLOT_NS / 50000 * 9 / 10, clock->samples);
 	/* It counts no time twice. */
 	ASSERT_EQ(sizeof(total), read(clock->fd, &total, sizeof(total)));
 	ksft_print_msg("the clock counted %llu of %llu ns\n", total.value, total.enabled);
-	EXPECT_LE(total.value, total.enabled + 50000);
+	EXPECT_LE(total.value, total.enabled + 50000 * machine_slowness());
 	close_group(events);
 }
 

@@ -15,6 +15,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <api/fs/fs.h>
+#include <perf/cpumap.h>
 #include <subcmd/parse-options.h>
 
 #include "util/debug.h"
@@ -30,6 +31,7 @@
 struct fnstat_args {
 	int		nr;
 	const char	**argv;
+	const char	*cpus;		/* of -C, or NULL */
 	bool		branches;	/* one of these is for branch stacks */
 };
 
@@ -51,6 +53,8 @@ static int fnstat__keep_option(const struct option *opt, const char *arg, int un
 		   asprintf(&kept, "-%c%s", opt->short_name, arg ?: "") < 0)
 		return -ENOMEM;
 	argv[args->nr++] = kept;
+	if (opt->short_name == 'C')
+		args->cpus = arg;
 	args->branches |= opt->short_name == 'b' || opt->short_name == 'j' ||
 			  (name && arg && !strcmp(name, "call-graph") && strstarts(arg, "lbr"));
 	return 0;
@@ -131,6 +135,7 @@ struct fnstat_record {
 	u64		window_jitter;
 	const char	*metrics;
 	const char	*counters;
+	const char	*cpus;
 	double		hz;
 	bool		kernel;
 	bool		own_branches;
@@ -272,53 +277,80 @@ static int fnstat__can_sample(const struct fnstat_record *rec)
 	return ret;
 }
 
-/* Append the groups of metrics that differ between PMUs, of each. */
+/* Append a group of cycles and instructions, so that what runs on a PMU is not missing. */
+static int fnstat__add_instructions(const struct fnstat_record *rec, const char *pmu,
+				    struct strbuf *events)
+{
+	struct fnstat_record fallback = *rec;
+	struct strbuf group = STRBUF_INIT;
+	int ret;
+
+	fallback.counters = "instructions";
+	ret = fnstat__add_groups(&fallback, pmu, NULL, &group);
+	if (!ret && window_record__can_open(group.buf) == -EBUSY) {
+		pr_warning("%s has none of these metrics, and others hold its counters\n", pmu);
+	} else if (!ret) {
+		pr_info("%s has none of these metrics, but cycles and instructions\n", pmu);
+		ret = strbuf_addf(events, ",%s", group.buf);
+	}
+	strbuf_release(&group);
+	return ret;
+}
+
+/* Append the groups of each core PMU. One that has none, where another one has, counts less. */
 static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *metrics,
 				  struct strbuf *events)
 {
+	struct perf_cpu_map *cpus = rec->cpus ? perf_cpu_map__new(rec->cpus) : NULL;
+	struct strbuf without = STRBUF_INIT;
 	struct perf_pmu *pmu = NULL;
+	char *name, *tmp;
 	int ret = 0;
 
-	while (!ret && (pmu = perf_pmus__scan_core(pmu)))
+	while (!ret && (pmu = perf_pmus__scan_core(pmu))) {
+		struct perf_cpu_map *common = perf_cpu_map__intersect(cpus, pmu->cpus);
+		bool used = !cpus || common;
+		size_t len = events->len;
+
+		perf_cpu_map__put(common);
+		if (!used)
+			continue;
 		ret = fnstat__add_groups(rec, pmu->name, metrics, events);
+		if (!ret && events->len == len)
+			ret = strbuf_addf(&without, "%s ", pmu->name);
+	}
+	for (name = events->len && without.len ? strtok_r(without.buf, " ", &tmp) : NULL;
+	     name && !ret; name = strtok_r(NULL, " ", &tmp))
+		ret = fnstat__add_instructions(rec, name, events);
+	strbuf_release(&without);
+	perf_cpu_map__put(cpus);
 	return ret;
 }
 
 static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 {
 	const char *metrics = rec->metrics ?: window_metric__default_names();
-	struct strbuf builtin = STRBUF_INIT, others = STRBUF_INIT;
-	char *list = strdup(metrics), *name, *tmp;
-	int ret = list ? 0 : -ENOMEM;
+	int ret;
 
 	fnstat__choose_window(rec);
-	for (name = list ? strtok_r(list, ", ", &tmp) : NULL; name && !ret;
-	     name = strtok_r(NULL, ", ", &tmp)) {
-		struct strbuf *names = window_metric__is_builtin(name) ? &builtin : &others;
-
-		ret = strbuf_addf(names, "%s%s", names->len ? "," : "", name);
-	}
-	if (!ret && (rec->counters || perf_pmus__num_core_pmus() <= 1)) {
+	/* The user's events can have a PMU. */
+	if (perf_pmus__num_core_pmus() > 1 && !rec->counters)
+		ret = fnstat__add_pmu_groups(rec, metrics, events);
+	else
 		ret = fnstat__add_groups(rec, NULL, metrics, events);
-	} else {
-		if (builtin.len)
-			ret = ret ?: fnstat__add_groups(rec, NULL, builtin.buf, events);
-		if (others.len)
-			ret = ret ?: fnstat__add_pmu_groups(rec, others.buf, events);
-	}
 	if (!ret && !events->len) {
 		if (rec->metrics && !fnstat__can_sample(rec)) {
-			pr_err("fnstat: none of these metrics can be counted\n");
-			ret = -ENOENT;
-		} else {
-			/* perf record says why not. */
-			rec->counters = "instructions";
-			ret = fnstat__add_groups(rec, NULL, NULL, events);
+			pr_err("fnstat: none of these metrics can be counted, or others hold the counters\n");
+			return -ENOENT;
 		}
+		/* perf record says why not. */
+		rec->counters = "instructions";
+		ret = fnstat__add_groups(rec, NULL, NULL, events);
 	}
-	strbuf_release(&others);
-	strbuf_release(&builtin);
-	free(list);
+	if (!ret && rec->counters && window_record__can_open(events->buf) == -EBUSY) {
+		pr_err("fnstat: cycles and these events never run together, as others hold counters\n");
+		ret = -EBUSY;
+	}
 	return ret;
 }
 
@@ -399,6 +431,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	}
 
 	rec.own_branches = args.branches;
+	rec.cpus = args.cpus;
 	if (rec.period == DEFAULT)
 		rec.period = 1999700;
 
@@ -409,7 +442,9 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
 		rec.kernel = false;
 	}
-	if (ret == -ENOENT)
+	if (ret == -EBUSY)
+		pr_err("fnstat: others hold the counters that can count cycles\n");
+	else if (ret == -ENOENT)
 		ret = fnstat__add_clock(&rec, &events);
 	else
 		ret = fnstat__add_events(&rec, &events);
@@ -455,8 +490,10 @@ static bool list_options(int argc, const char **argv, const char *own)
 static int cmd_fnstat_report(int argc, const char **argv)
 {
 	const char *metrics = NULL, *separator = NULL, *fields = NULL;
+	bool all = false;
 	const struct option options[] = {
 		OPT_STRING('M', "metrics", &metrics, "name[,name...]", "the metrics to show"),
+		OPT_BOOLEAN(0, "all", &all, "all metrics, and how many windows they are from"),
 		OPT_STRING('x', "field-separator", &separator, "separator",
 			   "separate the columns by this, as -t"),
 		OPT_STRING('F', "fields", &fields, "key[,key...]",
@@ -473,11 +510,13 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	if (list_options(argc, argv, ""))
 		return cmd_report(argc, argv);
 	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
-	rep_argv = calloc(argc + 11, sizeof(*rep_argv));
+	rep_argv = calloc(argc + 12, sizeof(*rep_argv));
 	if (!rep_argv)
 		return -ENOMEM;
 	rep_argv[nr++] = "report";
 	rep_argv[nr++] = "--windows";
+	/* Those of a function itself, unless the user asks for what it calls. */
+	rep_argv[nr++] = "--no-children";
 	/* It would come before the fields. */
 	if (!fields || *fields == '+') {
 		rep_argv[nr++] = "--sort";
@@ -487,9 +526,9 @@ static int cmd_fnstat_report(int argc, const char **argv)
 		rep_argv[nr++] = "--fields";
 		rep_argv[nr++] = fields;
 	}
-	if (metrics) {
+	if (metrics || all) {
 		rep_argv[nr++] = "--metrics";
-		rep_argv[nr++] = metrics;
+		rep_argv[nr++] = metrics ?: "all";
 	}
 	if (separator) {
 		rep_argv[nr++] = "--field-separator";

@@ -810,19 +810,31 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 95 / 800.;
 	TEST_ASSERT_EQUAL("poor", window_stats__estimate(&no_windows, group, 2, &estimate),
 			  WINDOW_ESTIMATE_POOR);
+	/* Between a half and twice as much is not worth a look. */
+	samples[1].share = 14 / 800.;
+	TEST_ASSERT_EQUAL("useful", window_stats__estimate(&no_windows, group, 2, &estimate),
+			  WINDOW_ESTIMATE_POOR);
+	samples[1].share = 4 / 800.;
+	TEST_ASSERT_EQUAL("useless", window_stats__estimate(&no_windows, group, 2, &estimate),
+			  WINDOW_ESTIMATE_USELESS);
 	/* None is an upper end. */
 	samples[1].share = 0;
 	TEST_ASSERT_EQUAL("none", window_stats__estimate(&no_windows, group, 1, &estimate),
-			  WINDOW_ESTIMATE_POOR);
+			  WINDOW_ESTIMATE_BOUND);
 	TEST_ASSERT_VAL("none", !estimate.value && !estimate.low &&
 			is_close(estimate.high, 3.689 * 500 / 400000, 0.000001));
+	/* An end above what all have tells nothing. */
+	group->metrics[1].total = estimate.high / 2;
+	TEST_ASSERT_EQUAL("no bound", window_stats__estimate(&no_windows, group, 1, &estimate),
+			  WINDOW_ESTIMATE_USELESS);
 	TEST_ASSERT_EQUAL("no CPI", window_stats__estimate(&no_windows, group, 0, &estimate),
 			  WINDOW_ESTIMATE_NONE);
 	/* What never happened is not unknown. */
 	samples[1].all = 0;
 	group->totals[1] = 0;
+	group->metrics[1].total = 0;
 	TEST_ASSERT_EQUAL("never", window_stats__estimate(&no_windows, group, 1, &estimate),
-			  WINDOW_ESTIMATE_POOR);
+			  WINDOW_ESTIMATE_GOOD);
 	TEST_ASSERT_VAL("never", !estimate.value && !estimate.low && !estimate.high);
 	delete_group(group, &stats, 1);
 	return TEST_OK;

@@ -198,6 +198,10 @@ int evlist__fprintf_json(struct evlist *evlist, struct perf_env *env, FILE *fp)
 
 		if (!hists->stats.nr_samples)
 			continue;
+		/* They are in the metrics of another event. */
+		if (symbol_conf.show_windows && !hists->window_group &&
+		    evsel__is_in_window_table(evsel))
+			continue;
 		output_json_format(fp, comma, 2, "{");
 		comma = true;
 		hists__fprintf_json(hists, 3, fp);

@@ -30,7 +30,7 @@
 #include "ui.h"
 #include "util.h"
 
-#define METRIC_WIDTH	8
+#define METRIC_WIDTH	7
 #define INTERVAL_WIDTH	26
 
 enum window_column {
@@ -136,11 +136,6 @@ static const struct window_stats *hist_entry__shown_windows(const struct hist_en
 	return he->windows ? &he->windows[symbol_conf.cumulate_callchain ? 1 : 0] : NULL;
 }
 
-static unsigned int hists__nr_counts(const struct hists *hists)
-{
-	return hists->window_group ? hists->window_group->nr_counts : 1;
-}
-
 /* Compare the windows and samples of all entries, once. */
 static int hists__calibrate_windows(struct hists *hists)
 {
@@ -163,14 +158,15 @@ static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool ch
 						  struct window_estimate *estimate)
 {
 	const struct window_group *group = he->hists->window_group;
-	struct window_samples samples[hists__nr_counts(he->hists)];
-	struct window_entry entry = { .samples = samples };
+	struct window_entry entry;
 
 	if (!he->windows || !group || metric >= group->nr_metrics ||
 	    hists__calibrate_windows(he->hists))
 		return WINDOW_ESTIMATE_NONE;
-	hist_entry__samples(he, children, samples);
 	entry.stats = &he->windows[children];
+	entry.samples = hist_entry__samples(he, children);
+	if (!entry.samples)
+		return WINDOW_ESTIMATE_NONE;
 	return window_stats__estimate(&entry, group, metric, estimate);
 }
 
@@ -183,6 +179,8 @@ static enum window_quality hist_entry__estimate(struct hist_entry *he, unsigned 
 static const char * const estimate_marks[] = {
 	[WINDOW_ESTIMATE_GOOD]		= "",
 	[WINDOW_ESTIMATE_POOR]		= "?",
+	[WINDOW_ESTIMATE_BOUND]		= "<",
+	[WINDOW_ESTIMATE_USELESS]	= "-",
 };
 
 static const char *hpp_window__header(const struct hpp_window *hw, struct hists *hists)
@@ -220,35 +218,51 @@ static double without_minus(double value)
 }
 
 /* Digits that are chance are not printed. */
-static int estimate__decimals(const struct window_estimate *estimate)
+static int error__decimals(double error)
 {
-	double half = (estimate->high - estimate->low) / 2;
-
-	if (!isfinite(half) || half >= 5)
+	if (!isfinite(error) || error >= 5)
 		return 0;
-	return half >= 0.5 ? 1 : 2;
+	return error >= 0.5 ? 1 : 2;
 }
 
-/*
- * Print a value, a mark if its interval is wide, and the interval. Fields that are separated
- * are for programs, which want digits.
- */
+/* Fields that are separated are for programs, which want digits. */
+static int snprint_field(char *buf, size_t size, const struct window_estimate *estimate,
+			 enum window_quality quality, bool ci)
+{
+	int ret;
+
+	if (quality == WINDOW_ESTIMATE_NONE)
+		return scnprintf(buf, size, "-");
+	ret = scnprintf(buf, size, "%.6g%s", estimate->value,
+			quality == WINDOW_ESTIMATE_GOOD ? "" : "?");
+	if (ci) {
+		ret += scnprintf(buf + ret, size - ret, ";%.6g;%.6g", estimate->low,
+				 estimate->high);
+	}
+	return ret;
+}
+
+/* Print what an estimate is good for: a value and its mark, or a bound, or with its interval. */
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
 			    enum window_quality quality, bool ci)
 {
-	const char *sep = symbol_conf.field_sep;
-	const char *mark = quality == WINDOW_ESTIMATE_GOOD && !sep ? " " : estimate_marks[quality];
-	int decimals = estimate__decimals(estimate), ret;
+	int decimals, ret;
 
-	if (sep) {
-		ret = scnprintf(buf, size, "%.6g%s", estimate->value, mark);
-		if (ci) {
-			ret += scnprintf(buf + ret, size - ret, ";%.6g;%.6g", estimate->low,
-					 estimate->high);
-		}
-		return ret;
+	if (symbol_conf.field_sep)
+		return snprint_field(buf, size, estimate, quality, ci);
+	if (quality == WINDOW_ESTIMATE_NONE || (quality == WINDOW_ESTIMATE_USELESS && !ci))
+		return scnprintf(buf, size, "- ");
+	if (quality == WINDOW_ESTIMATE_BOUND && !ci) {
+		double unit;
+
+		decimals = error__decimals(estimate->high);
+		unit = pow(10, -decimals);
+		return scnprintf(buf, size, "<%.*f ", decimals,
+				 ceil(estimate->high / unit) * unit);
 	}
-	ret = scnprintf(buf, size, "%.*f%s", decimals, without_minus(estimate->value), mark);
+	decimals = error__decimals((estimate->high - estimate->low) / 2);
+	ret = scnprintf(buf, size, "%.*f%s", decimals, without_minus(estimate->value),
+			quality == WINDOW_ESTIMATE_GOOD ? " " : "?");
 	if (ci) {
 		ret += scnprintf(buf + ret, size - ret, " [%.*f, %.*f]", decimals,
 				 without_minus(estimate->low), decimals,
@@ -257,8 +271,9 @@ static int snprint_estimate(char *buf, size_t size, const struct window_estimate
 	return ret;
 }
 
+/* @color: Set to that of a good value, NULL if it is not wanted. */
 static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he, bool ci,
-			     char *buf, size_t size)
+			     char *buf, size_t size, const char **color)
 {
 	enum window_quality quality = WINDOW_ESTIMATE_NONE;
 	const struct window_stats *stats;
@@ -269,7 +284,7 @@ static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he,
 	stats = he ? hist_entry__shown_windows(he) : NULL;
 	group = he ? he->hists->window_group : NULL;
 	if (!group || !stats)
-		return scnprintf(buf, size, "-");
+		return snprint_estimate(buf, size, &estimate, quality, ci);
 
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
@@ -282,10 +297,10 @@ static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he,
 		break;
 	default:
 		quality = hist_entry__estimate(he, hw->column, &estimate);
+		if (color && quality == WINDOW_ESTIMATE_GOOD)
+			*color = metric_threshold_classify__color(estimate.threshold);
 		break;
 	}
-	if (quality == WINDOW_ESTIMATE_NONE)
-		return scnprintf(buf, size, "-");
 	return snprint_estimate(buf, size, &estimate, quality, ci);
 }
 
@@ -293,8 +308,11 @@ static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he,
 static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hists, bool ci,
 				   char *buf, size_t size)
 {
-	const struct window_group *group = hists__column_hists(hists, hw->column)->window_group;
+	struct hists *column = hists__column_hists(hists, hw->column);
+	const struct window_metric *metric = hpp_window__metric(hw, hists);
+	const struct window_group *group = column->window_group;
 	struct window_estimate estimate = { .value = 100, .low = 100, .high = 100 };
+	enum window_quality quality = WINDOW_ESTIMATE_GOOD;
 
 	switch (hw->column) {
 	case COLUMN_WINDOWS:
@@ -304,18 +322,16 @@ static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hi
 	case COLUMN_TIME:
 		break;
 	default:
-		estimate.value = NAN;
-		if (hpp_window__metric(hw, hists) && hpp_window__metric(hw, hists)->available) {
-			estimate.value = window_metric__compute(hpp_window__metric(hw, hists),
-								group, group->totals);
+		if (!metric || hists__calibrate_windows(column) || !isfinite(metric->total)) {
+			quality = WINDOW_ESTIMATE_NONE;
+			break;
 		}
-		if (!isfinite(estimate.value))
-			return scnprintf(buf, size, "-");
-		estimate.low = estimate.value;
-		estimate.high = estimate.value;
+		estimate.value = metric->total;
+		estimate.low = metric->total;
+		estimate.high = metric->total;
 		break;
 	}
-	return snprint_estimate(buf, size, &estimate, WINDOW_ESTIMATE_GOOD, ci);
+	return snprint_estimate(buf, size, &estimate, quality, ci);
 }
 
 static int hpp_window__fmt_header(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
@@ -341,7 +357,8 @@ static int hpp_window__entry(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 	int width = symbol_conf.field_sep ? 0 : hpp_window__width(fmt, hpp, he->hists);
 	char buf[128];
 
-	hpp_window__print(hpp_window(fmt), he, symbol_conf.show_window_ci, buf, sizeof(buf));
+	hpp_window__print(hpp_window(fmt), he, symbol_conf.show_window_ci, buf, sizeof(buf),
+			  /*color=*/NULL);
 	return scnprintf(hpp->buf, hpp->size, "%*s", width, buf);
 }
 
@@ -350,16 +367,11 @@ static int hpp_window__color(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp,
 			     struct hist_entry *he)
 {
 	int width = hpp_window__width(fmt, hpp, he->hists);
-	const struct hpp_window *hw = hpp_window(fmt);
-	struct hist_entry *same = hpp_window__he(hw, he);
-	struct window_estimate estimate;
 	const char *color = "";
 	char buf[128];
 
-	if (hw->column >= 0 && same &&
-	    hist_entry__estimate(same, hw->column, &estimate) == WINDOW_ESTIMATE_GOOD)
-		color = metric_threshold_classify__color(estimate.threshold);
-	hpp_window__print(hw, he, symbol_conf.show_window_ci, buf, sizeof(buf));
+	hpp_window__print(hpp_window(fmt), he, symbol_conf.show_window_ci, buf, sizeof(buf),
+			  &color);
 	return color_snprintf(hpp->buf, hpp->size, color, "%*s", width, buf);
 }
 
@@ -569,16 +581,24 @@ static int perf_hpp__add_window_column(const char *name)
 
 /**
  * perf_hpp__add_window_columns - Add the columns of windows to the output.
- * @metrics: Names of metrics, separated by commas, or NULL for the default.
+ * @metrics: Names of metrics, separated by commas, "all", or NULL for the default.
+ * @evlist: Of the recording, or NULL.
  * @env: Of the recording, or NULL.
  *
  * Return: 0, or -ENOMEM.
  */
-int perf_hpp__add_window_columns(const char *metrics, struct perf_env *env)
+int perf_hpp__add_window_columns(const char *metrics, struct evlist *evlist,
+				 struct perf_env *env)
 {
-	char *names = window_metric__expand_groups(metrics ?: window_metric__default_names(), env);
-	char *name, *tmp;
-	int ret = names ? 0 : -ENOMEM;
+	bool all = metrics && !strcmp(metrics, "all");
+	char *names, *name, *tmp;
+	int ret;
+
+	if (metrics && !all)
+		names = window_metric__expand_groups(metrics, env);
+	else
+		names = evlist__window_metrics(evlist, all, env);
+	ret = names ? 0 : -ENOMEM;
 
 	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
 	     name = strtok_r(NULL, ", ", &tmp)) {
@@ -588,6 +608,8 @@ int perf_hpp__add_window_columns(const char *metrics, struct perf_env *env)
 		ret = perf_hpp__add_window_column(column);
 	}
 	free(names);
+	if (!all)
+		return ret;
 	return ret ?: perf_hpp__add_window_column("windows") ?:
 		      perf_hpp__add_window_column("left");
 }
@@ -725,7 +747,7 @@ void evlist__warn_window_metrics(struct evlist *evlist)
 			strbuf_addf(&names, "%s%s", names.len ? ", " : "", metric_names[i]);
 	}
 	if (names.len)
-		ui__warning("Not recorded, see perf record -M: %s.\n", names.buf);
+		ui__warning("Not recorded, see perf fnstat record -M: %s.\n", names.buf);
 	strbuf_release(&names);
 }
 
@@ -744,8 +766,6 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
 	struct window_estimate estimate;
 	enum window_quality quality = hist_entry__estimate(he, metric, &estimate);
 
-	if (quality == WINDOW_ESTIMATE_NONE)
-		return scnprintf(buf, size, "-");
 	return snprint_estimate(buf, size, &estimate, quality, symbol_conf.show_window_ci);
 }
 
@@ -896,6 +916,143 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 	return ret;
 }
 
+/* Of the time of an entry without a good value: how much more data it needs for one. */
+struct shortage {
+	double	time;
+	double	factor;
+};
+
+static int cmp_shortage(const void *a, const void *b)
+{
+	double x = ((const struct shortage *)a)->factor, y = ((const struct shortage *)b)->factor;
+
+	return x > y ? 1 : x < y ? -1 : 0;
+}
+
+/*
+ * Tell how many times as much data an entry needs for an interval of a fifth: as samples alone
+ * would, which can be more than is needed, or windows where there are no samples.
+ */
+static double window_entry__needs(const struct window_entry *entry,
+				  const struct window_group *group,
+				  const struct window_metric *metric, double error)
+{
+	double variance = 0;
+
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		if (event == group->sampler_index)
+			variance += entry->stats->weight2 / pow(entry->stats->weight, 2);
+		else if (entry->samples[event].share)
+			variance += 1 / entry->samples[event].share / entry->samples[event].all;
+		else
+			return pow(error / log(1.2), 2);
+	}
+	return variance * pow(1.96 / log(1.2), 2);
+}
+
+/*
+ * Find out how much more data would give nine tenths of the time a good value of a metric.
+ * Return: The part of the time that has none now, or 0 if it is not known.
+ */
+static double hists__window_shortage(struct hists *hists, unsigned int metric, double *factor)
+{
+	const struct window_group *group = hists->window_group;
+	double time = 0, without = 0, left;
+	struct shortage *shortages;
+	unsigned int nr = 0, i;
+
+	shortages = calloc(hists->nr_entries + 1, sizeof(*shortages));
+	if (!shortages)
+		return 0;
+	for (struct rb_node *node = rb_first_cached(&hists->entries); node; node = rb_next(node)) {
+		struct hist_entry *he = rb_entry(node, struct hist_entry, rb_node);
+		struct window_estimate estimate;
+		enum window_quality quality;
+		struct window_entry entry;
+		double error = INFINITY;
+
+		if (he->filtered || !he->windows || !he->windows->weight ||
+		    nr == hists->nr_entries)
+			continue;
+		time += he->windows->weight;
+		quality = __hist_entry__estimate(he, /*children=*/false, metric, &estimate);
+		entry.stats = &he->windows[0];
+		entry.samples = hist_entry__samples(he, /*children=*/false);
+		if (quality == WINDOW_ESTIMATE_GOOD || !entry.samples)
+			continue;
+		without += he->windows->weight;
+		if (quality != WINDOW_ESTIMATE_NONE && estimate.low > 0)
+			error = log(estimate.high / estimate.low) / 2;
+		shortages[nr].time = he->windows->weight;
+		shortages[nr++].factor = window_entry__needs(&entry, group,
+							     &group->metrics[metric], error);
+	}
+	qsort(shortages, nr, sizeof(*shortages), cmp_shortage);
+	left = without;
+	for (i = 0; i < nr && left > time / 10; i++)
+		left -= shortages[i].time;
+	*factor = i ? max(shortages[i - 1].factor, 2.0) : 1;
+	free(shortages);
+	return time ? without / time : 0;
+}
+
+/**
+ * window_group__contradiction - Tell that samples are missing.
+ * @group: The group.
+ *
+ * Return: A sentence to be freed, or NULL if none are.
+ */
+char *window_group__contradiction(const struct window_group *group)
+{
+	char *text;
+
+	if (!group->contradicted ||
+	    asprintf(&text, "Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.",
+		     group->contradiction) < 0)
+		return NULL;
+	return text;
+}
+
+/**
+ * hists__window_remark - Tell how much more data a table needs.
+ * @hists: Of the event that samples, sorted for output.
+ *
+ * Return: A sentence to be freed, or NULL if most of the time has a good value.
+ */
+char *hists__window_remark(struct hists *hists)
+{
+	const struct window_group *group = hists->window_group;
+	const struct perf_event_attr *attr = &group->sampler->core.attr;
+	unsigned int metric = 0;
+	double part, factor = 1, period;
+	char *remark;
+	int ret;
+
+	while (metric < group->nr_metrics && strcasecmp(group->metrics[metric].name, "cpi"))
+		metric++;
+	if (metric == group->nr_metrics || !group->metrics[metric].available ||
+	    group->contradicted || symbol_conf.report_hierarchy)
+		return NULL;
+	part = hists__window_shortage(hists, metric, &factor);
+	if (part < 0.1)
+		return NULL;
+	factor = ceil(factor);
+	period = attr->freq ? 0 : floor(attr->sample_period / factor / 100) * 100;
+	if (!(factor <= 100)) {
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record far longer.",
+			       100 * part);
+	} else if (period >= 10000) {
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %.0f times as long, or with -c %.0f.",
+			       100 * part, factor, period);
+	} else {
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %.0f times as long.",
+			       100 * part, factor);
+	}
+	return ret < 0 ? NULL : remark;
+}
+
 /**
  * hists__fprintf_windows - Print what became of all windows, in a line for each group.
  * @hists: Of the event that samples.
@@ -906,7 +1063,9 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 {
 	struct evsel *evsel = hists_to_evsel(hists), *pos;
+	bool has_metric = false;
 	size_t ret = 0;
+	char *remark;
 
 	if (!hists->window_group)
 		return 0;
@@ -916,15 +1075,23 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 		if (pos != evsel && (!group || !evsel__is_in_window_table(pos) ||
 				     hists__window_table(evsel__hists(pos)) != hists))
 			continue;
-		if (group->contradicted) {
-			ret += fprintf(fp, "# Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.\n",
-				       group->contradiction);
-		}
+		for (unsigned int i = 0; i < group->nr_metrics; i++)
+			has_metric |= group->metrics[i].available;
+		remark = window_group__contradiction(group);
+		if (remark)
+			ret += fprintf(fp, "# %s\n", remark);
+		free(remark);
 		if (!group->branches && !window_group__has_windows(group))
 			continue;
 		ret += fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
 		       fprintf(fp, "\n");
 	}
+	if (has_metric)
+		ret += fprintf(fp, "# %s\n", WINDOW_LEGEND);
+	remark = hists__window_remark(hists);
+	if (remark)
+		ret += fprintf(fp, "# %s\n", remark);
+	free(remark);
 	return ret + fprintf(fp, "#\n");
 }
 
@@ -955,7 +1122,7 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 
 		if (!metric->available)
 			continue;
-		hpp_window__print(&hw, he, /*ci=*/true, value, sizeof(value));
+		hpp_window__print(&hw, he, /*ci=*/true, value, sizeof(value), /*color=*/NULL);
 		ret += fprintf(fp, "%-24s %30s", metric->header, value);
 		hpp_window__print_total(&hw, he->hists, /*ci=*/false, value, sizeof(value));
 		ret += fprintf(fp, " %10s\n", value);

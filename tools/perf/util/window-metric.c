@@ -373,7 +373,7 @@ const char *window_metric__names(void)
  */
 const char *window_metric__default_names(void)
 {
-	return "cpi,branch-mpki,cache-mpki,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share";
+	return "cpi,branch-mpki,cache-mpki,instructions-share";
 }
 
 struct find_metric {
@@ -683,21 +683,6 @@ static int add_event(struct strbuf *events, const char *event, const char *sampl
 }
 
 /**
- * window_metric__is_builtin - Tell if a metric is the same for all PMUs.
- * @name: Of the metric.
- *
- * Return: True for window_metric__names().
- */
-bool window_metric__is_builtin(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
-		if (!strcasecmp(name, window_metrics[i].name))
-			return true;
-	}
-	return false;
-}
-
-/**
  * window_metric__add_events - Append the events of a metric to a list.
  * @name: Of the metric, as for window_group__add_metric().
  * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
@@ -801,6 +786,145 @@ char *window_metric__expand_groups(const char *names, struct perf_env *env)
 		return NULL;
 	}
 	return strbuf_detach(&all, NULL) ?: strdup("");
+}
+
+/* Tell if a built-in metric of a list has an event, and the group its others. */
+static bool window_metrics__have(const char *names, const struct window_group *group, int event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+
+		int dividend = window_group__find_event(group, m->dividend);
+		int divisor = window_group__find_event(group, m->divisor ?: m->dividend);
+
+		if (has_name(names, m->name, ',') && dividend >= 0 && divisor >= 0 &&
+		    (dividend == event || divisor == event))
+			return true;
+	}
+	return false;
+}
+
+struct find_recorded {
+	struct window_group	*group;
+	/* For each event, that no built-in metric has it. */
+	bool			*others;
+	struct strbuf		*names;
+	int			ret;
+};
+
+/*
+ * Tell if an expression has one of the others itself, or is of metrics that do. It is not
+ * looked for in what these metrics have in turn, which takes long.
+ */
+static bool expr__has_others(const char *expr, const struct find_recorded *find)
+{
+	struct expr_parse_ctx *ctx = expr__ctx_new();
+	bool has_event = false, has_metric = false, unknown = false;
+	struct hashmap_entry *cur;
+	size_t bkt;
+
+	if (ctx && expr__find_ids(expr, NULL, ctx) >= 0) {
+		hashmap__for_each_entry(ctx->ids, cur, bkt) {
+			char *name = metric_id__event(cur->pkey, /*recorded=*/true);
+			int event = name ? window_group__find_event(find->group, name) : -ENOMEM;
+
+			if (event >= 0)
+				has_event |= find->others[event];
+			else if (has_name(find->names->buf, cur->pkey, ','))
+				has_metric = true;
+			else
+				unknown = true;
+			free(name);
+		}
+	}
+	expr__ctx_free(ctx);
+	return has_event || (has_metric && !unknown);
+}
+
+static int find_recorded_fn(const struct pmu_metric *pm,
+			    const struct pmu_metrics_table *table __maybe_unused, void *data)
+{
+	struct find_recorded *find = data;
+	int ret;
+
+	/* A count is no metric of a function. */
+	if (find->ret || !pm->metric_name || !pm->metric_expr ||
+	    !strpbrk(pm->metric_expr, "/-") || !expr__has_others(pm->metric_expr, find) ||
+	    has_name(find->names->buf, pm->metric_name, ','))
+		return 0;
+	ret = window_group__add_metric(find->group, pm->metric_name);
+	if (ret == -ENOMEM)
+		find->ret = ret;
+	else if (!ret && find->group->metrics[find->group->nr_metrics - 1].available)
+		find->ret = strbuf_addf(find->names, ",%s", pm->metric_name);
+	return 0;
+}
+
+/* Add the metrics of events that those of the default do not need. */
+static int window_group__find_recorded(struct window_group *group, struct perf_env *env,
+				       struct strbuf *names)
+{
+	const char *defaults = window_metric__default_names();
+	const struct pmu_metrics_table *tables[] = {
+		find_table(env), pmu_metrics_table__default(),
+	};
+	bool others[group->nr_counts], any = false;
+	struct find_recorded find = { .group = group, .others = others, .names = names };
+
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		others[i] = !window_metrics__have(window_metric__names(), group, i);
+		any |= others[i];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(window_metrics) && !find.ret; i++) {
+		typeof(window_metrics[0]) *m = &window_metrics[i];
+		int dividend = window_group__find_event(group, m->dividend);
+		int divisor = window_group__find_event(group, m->divisor ?: m->dividend);
+
+		if (dividend >= 0 && divisor >= 0 && !has_name(names->buf, m->name, ',') &&
+		    (!window_metrics__have(defaults, group, dividend) ||
+		     !window_metrics__have(defaults, group, divisor)))
+			find.ret = strbuf_addf(names, ",%s", m->name);
+	}
+	/* Twice, as metrics are of others that come behind them. */
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(tables) && any && !find.ret; i++) {
+		if (tables[i / 2])
+			pmu_metrics_table__for_each_metric(tables[i / 2], find_recorded_fn, &find);
+	}
+	return find.ret;
+}
+
+/**
+ * evlist__window_metrics - List the metrics of a report of a recording.
+ * @evlist: Of the recording, or NULL.
+ * @all: Also those that are not shown by default.
+ * @env: Of the recording, or NULL.
+ *
+ * Return: The built-in names, and those of metrics of the PMU that need other events, which
+ * were recorded for them. To be freed. NULL if memory is short.
+ */
+char *evlist__window_metrics(struct evlist *evlist, bool all, struct perf_env *env)
+{
+	struct strbuf names = STRBUF_INIT;
+	int ret = strbuf_addstr(&names, all ? window_metric__names() :
+				window_metric__default_names());
+	struct evsel *evsel;
+
+	if (!evlist)
+		return ret ? NULL : strbuf_detach(&names, NULL);
+	evlist__for_each_entry(evlist, evsel) {
+		struct window_group *group;
+
+		if (ret || !evsel__has_windows(evsel))
+			continue;
+		group = window_group__new(evsel);
+		ret = group ? window_group__find_recorded(group, env, &names) : -ENOMEM;
+		window_group__delete(group);
+	}
+	if (ret) {
+		strbuf_release(&names);
+		return NULL;
+	}
+	return strbuf_detach(&names, NULL);
 }
 
 /**

@@ -3,13 +3,17 @@
 #include "window-record.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <linux/time64.h>
+#include <perf/cpumap.h>
 
 #include "debug.h"
 #include "evlist.h"
@@ -22,6 +26,9 @@
 #include "target.h"
 #include "tool_pmu.h"
 #include "window-stats.h"
+
+/* Groups take turns some times in this: ns. */
+#define MAX_WAIT	(100 * NSEC_PER_MSEC)
 
 /**
  * window_record__open - Open events for this thread.
@@ -36,6 +43,7 @@ int window_record__open(const char *events, struct evlist **evlist)
 	char tid[16];
 	struct record_opts opts = { .target = { .tid = tid }, };
 	struct parse_events_error err;
+	struct evsel *evsel;
 	int ret;
 
 	*evlist = evlist__new();
@@ -54,14 +62,73 @@ int window_record__open(const char *events, struct evlist **evlist)
 		return ret;
 
 	evlist__config(*evlist, &opts, /*callchain=*/NULL);
+	evlist__for_each_entry(*evlist, evsel) {
+		evsel->core.attr.read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED |
+						PERF_FORMAT_TOTAL_TIME_RUNNING;
+	}
 	return evlist__open(*evlist);
+}
+
+static u64 get_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+/* Others can hold the counters, all the time or until it is the turn of an event. */
+static bool evsel__gets_a_turn(struct evsel *evsel)
+{
+	struct perf_counts_values counts = {};
+	u64 end = get_ns() + MAX_WAIT;
+
+	while (!perf_evsel__read(&evsel->core, /*cpu_map_idx=*/0, /*thread=*/0, &counts)) {
+		if (counts.run)
+			return true;
+		if (get_ns() > end)
+			break;
+	}
+	return false;
+}
+
+/* Tell if all groups run. */
+static bool evlist__runs(struct evlist *evlist)
+{
+	cpu_set_t old, cpus;
+	struct evsel *evsel;
+	bool runs = true;
+
+	if (sched_getaffinity(0, sizeof(old), &old))
+		return true;
+	evlist__enable(evlist);
+	evlist__for_each_entry(evlist, evsel) {
+		struct perf_cpu cpu;
+		unsigned int i;
+
+		if (!runs || !evsel__is_group_leader(evsel))
+			continue;
+		/* That of a core PMU does on its CPUs. */
+		CPU_ZERO(&cpus);
+		perf_cpu_map__for_each_cpu(cpu, i, evsel->core.pmu_cpus) {
+			if (cpu.cpu >= 0 && cpu.cpu < CPU_SETSIZE)
+				CPU_SET(cpu.cpu, &cpus);
+		}
+		CPU_AND(&cpus, &cpus, &old);
+		if (evsel->core.is_pmu_core && CPU_COUNT(&cpus) &&
+		    !sched_setaffinity(0, sizeof(cpus), &cpus))
+			runs = evsel__gets_a_turn(evsel);
+	}
+	sched_setaffinity(0, sizeof(old), &old);
+	return runs;
 }
 
 /**
  * window_record__can_open - Tell if the CPU can count events together.
  * @events: As for perf record -e.
  *
- * Return: As window_record__open() does.
+ * Return: As window_record__open() does, or -EBUSY if they never run, as others hold the
+ * counters.
  */
 int window_record__can_open(const char *events)
 {
@@ -75,6 +142,8 @@ int window_record__can_open(const char *events)
 			if (evsel__is_tool(evsel))
 				ret = -ENOENT;
 		}
+		if (!ret && !evlist__runs(evlist))
+			ret = -EBUSY;
 	}
 	evlist__put(evlist);
 	return ret;
@@ -228,6 +297,7 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 	struct strbuf left_out = STRBUF_INIT;
 	int ret = names ? 0 : -ENOMEM;
 	size_t len = events->len;
+	bool busy = false;
 
 	for (name = names ? strtok_r(names, ", ", &tmp) : NULL; name && !ret;
 	     name = strtok_r(NULL, ", ", &tmp)) {
@@ -246,19 +316,27 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 		} else if (!ret && !can_count(rec, all.buf)) {
 			strbuf_setlen(&group, 0);
 			ret = strbuf_add(&group, all.buf, all.len);
-		} else if (!ret && group.len && !can_count(rec, one.buf)) {
-			ret = window_record__add_group(rec, group.buf, events);
+		} else if (!ret) {
+			int alone = can_count(rec, one.buf);
+
+			busy |= alone == -EBUSY;
+			if (alone) {
+				ret = strbuf_addf(&left_out, "%s%s", left_out.len ? ", " : "",
+						  name);
+				continue;
+			}
+			if (group.len)
+				ret = window_record__add_group(rec, group.buf, events);
 			strbuf_setlen(&group, 0);
 			ret = ret ?: strbuf_add(&group, one.buf, one.len);
-		} else if (!ret) {
-			ret = strbuf_addf(&left_out, "%s%s", left_out.len ? ", " : "", name);
 		}
 	}
 	if (!ret && group.len)
 		ret = window_record__add_group(rec, group.buf, events);
 	/* If it is all of them, the reason can be another one, and the caller tells. */
 	if (!ret && left_out.len && events->len > len) {
-		pr_info("Left out, as %s cannot count their events: %s\n", rec->pmu ?: "the CPU",
+		pr_info("Left out, as %s cannot count their events%s: %s\n", rec->pmu ?: "the CPU",
+			busy ? " beside those of others, as of the NMI watchdog" : "",
 			left_out.buf);
 	}
 	strbuf_release(&left_out);

@@ -39,6 +39,8 @@
 #define FRACTION_STEPS		255
 /* A wider interval has a mark, and samples may miss so much of what was counted. */
 #define MAX_ERROR		0.2
+/* An estimate that is wrong by such a factor is not worth a look. */
+#define USELESS_ERROR		2
 /* No interval is narrower: the counts of windows are whole instructions. */
 #define RELATIVE_FLOOR		0.005
 /* With fewer samples there is no logarithm of an estimate. */
@@ -232,6 +234,7 @@ int window_stats__merge(struct window_stats *stats, const struct window_stats *o
 void window_stats__exit(struct window_stats *stats)
 {
 	zfree(&stats->sums);
+	zfree(&stats->samples);
 }
 
 /**
@@ -330,7 +333,7 @@ void window_stats__correct(struct window_stats *stats, const struct window_group
 	scale = stats->weight / window_stats__length(stats, group);
 	/* The windows can be shorter than what interrupts add. */
 	if (!(scale > 0) || !isfinite(scale)) {
-		window_stats__exit(stats);
+		zfree(&stats->sums);
 		return;
 	}
 	for (unsigned int i = 0; i < window_group__nr_sums(group); i++)
@@ -544,6 +547,13 @@ static double window_group__find_bias(const struct window_group *group,
 void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
 			     unsigned int nr)
 {
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		struct window_metric *metric = &group->metrics[i];
+
+		/* What never ran was not counted. */
+		metric->total = metric->available && group->totals[group->sampler_index] ?
+				window_metric__compute(metric, group, group->totals) : NAN;
+	}
 	window_group__find_noise(group, entries, nr);
 	group->bias = window_group__find_bias(group, entries, nr);
 	group->calibrated = true;
@@ -705,6 +715,23 @@ static double window_entry__variance(const struct window_entry *entry,
 	return variance;
 }
 
+static enum window_quality window_estimate__quality(const struct window_estimate *estimate,
+						    const struct window_group *group,
+						    double total)
+{
+	double value = estimate->value, low = estimate->low, high = estimate->high;
+
+	/* What never happened anywhere is known. */
+	if (!value && !high && !total)
+		return WINDOW_ESTIMATE_GOOD;
+	if (low <= 0)
+		return high > 0 && high < total ? WINDOW_ESTIMATE_BOUND : WINDOW_ESTIMATE_USELESS;
+	if (!group->contradicted && high <= value * (1 + MAX_ERROR) &&
+	    low * (1 + MAX_ERROR) >= value * 0.999)
+		return WINDOW_ESTIMATE_GOOD;
+	return low * USELESS_ERROR >= value ? WINDOW_ESTIMATE_POOR : WINDOW_ESTIMATE_USELESS;
+}
+
 /**
  * window_stats__estimate - Estimate a metric.
  * @entry: The entry.
@@ -741,10 +768,16 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		estimate->low = value < 0 ? value - half : max(value - half, 0.0);
 		estimate->high = value + half;
 	}
-	if (!value && m->kind != WINDOW_METRIC_EXPR) {
-		counts[m->dividend] = min(window_entry__one(entry, group, m->dividend) *
-					  POISSON_UPPER, group->totals[m->dividend]);
-		estimate->high = window_metric__compute(m, group, counts);
+	if (!value) {
+		for (unsigned int i = 0; i < m->nr_ids; i++) {
+			unsigned int event = m->id_events[i];
+
+			if (!counts[event])
+				counts[event] = min(window_entry__one(entry, group, event) *
+						    POISSON_UPPER, group->totals[event]);
+		}
+		estimate->high = max(m->kind == WINDOW_METRIC_EXPR ? estimate->high : 0,
+				     window_metric__compute(m, group, counts));
 	}
 	/* A part is at most all, if the totals are. */
 	if (m->kind == WINDOW_METRIC_SHARE ||
@@ -754,9 +787,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		estimate->low = min(estimate->low, m->factor);
 		estimate->high = min(estimate->high, m->factor);
 	}
-	return value > 0 && !group->contradicted && estimate->high <= value * (1 + MAX_ERROR) &&
-	       estimate->low * (1 + MAX_ERROR) >= value * 0.999 ?
-	       WINDOW_ESTIMATE_GOOD : WINDOW_ESTIMATE_POOR;
+	return window_estimate__quality(estimate, group, m->total);
 }
 
 /**

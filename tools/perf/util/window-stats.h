@@ -9,12 +9,14 @@
 #include "stat.h"
 #include "window.h"
 
+struct evlist;
 struct evsel;
 struct hist_entry;
 struct expr_parse_ctx;
 struct perf_env;
 struct strbuf;
 struct window_refs;
+struct window_samples;
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
@@ -26,6 +28,7 @@ struct window_refs;
  * @left: What those in @sums count for that begin or end elsewhere.
  * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
  *	window.
+ * @samples: See hist_entry__samples(). NULL if they were not asked for.
  */
 struct window_stats {
 	double	weight;
@@ -35,6 +38,7 @@ struct window_stats {
 	u64	problems[WINDOW_PROBLEMS];
 	double	left;
 	double	*sums;
+	struct window_samples	*samples;
 };
 
 enum window_metric_kind {
@@ -55,6 +59,7 @@ enum window_metric_kind {
  * @dividend: Index in the group of the event that is divided, or shared.
  * @divisor: Index in the group of the event to divide by.
  * @available: The group has all events.
+ * @total: The value of all entries, NAN if there is none.
  * @expr: An expression.
  * @refs: Other metrics in it.
  * @threshold: An expression that is not 0 if the value of the metric is bad, or NULL.
@@ -71,6 +76,7 @@ struct window_metric {
 	unsigned int		dividend;
 	unsigned int		divisor;
 	bool			available;
+	double			total;
 	char			*expr;
 	struct window_refs	*refs;
 	struct window_metric	*threshold;
@@ -167,11 +173,16 @@ struct window_entry {
  * @WINDOW_ESTIMATE_NONE: There is no estimate.
  * @WINDOW_ESTIMATE_GOOD: Its interval reaches at most a fifth up and down.
  * @WINDOW_ESTIMATE_POOR: Its interval is wider.
+ * @WINDOW_ESTIMATE_BOUND: Its interval reaches down to 0, and up to less than the value of all
+ *	entries.
+ * @WINDOW_ESTIMATE_USELESS: The value can be twice or half of the estimate.
  */
 enum window_quality {
 	WINDOW_ESTIMATE_NONE,
 	WINDOW_ESTIMATE_GOOD,
 	WINDOW_ESTIMATE_POOR,
+	WINDOW_ESTIMATE_BOUND,
+	WINDOW_ESTIMATE_USELESS,
 };
 
 struct window_group *window_group__new(struct evsel *sampler);
@@ -185,8 +196,8 @@ bool evsel__samples_for_windows(struct evsel *evsel);
 const char *window_metric__names(void);
 int window_metric__add_events(const char *name, const char *pmu, const char *sampler,
 			      struct strbuf *events);
-bool window_metric__is_builtin(const char *name);
 const char *window_metric__default_names(void);
+char *evlist__window_metrics(struct evlist *evlist, bool all, struct perf_env *env);
 char *window_metric__expand_groups(const char *names, struct perf_env *env);
 double window_metric__compute(const struct window_metric *metric,
 			      const struct window_group *group, const double *counts);

@@ -85,6 +85,9 @@ test_system_wide() {
 		check "Count system wide: event of ${pmu}" logged "config +$(config "${pmu}")"
 		check "Count system wide: count of ${pmu}" logged "[1-9][0-9,]* +${pmu}/cycles/"
 	done
+	check "Count system wide: order of the PMUs" \
+		[ "$(sed -n 's|^ *[0-9][0-9,]* *\(.*\)/cycles/.*|\1|p' "${log}")" = \
+		  "$(printf '%s\n' "${pmus[@]}" | LC_ALL=C sort)" ]
 }
 
 test_thread() {
@@ -139,6 +142,33 @@ test_raw_and_cache() {
 		perf stat -vv -e "${pmu}/L1-icache-loads/" true > "${log}" 2>&1 || true
 		check "Cache event of ${pmu}: config" logged "config +$(config "${pmu}" 1)"
 	done
+	if [ -e "${sysfs}/cpu_core" ]
+	then
+		check "Raw event without a PMU" run_logged perf stat -e r3c -a sleep 0.01
+		check "Raw event without a PMU: of cpu_core alone" \
+			[ "$(sed -n 's|^ *[0-9][0-9,]* *\(.*/r3c/\).*|\1|p' "${log}")" = cpu_core/r3c/ ]
+	fi
+}
+
+# count CPU OPTIONS...: print the sum of what a task counts that moves from CPU to another PMU
+count() {
+	local cpu=$1
+
+	shift
+	taskset -c "${cpu}" perf stat "$@" -x, -e instructions:u \
+		taskset -c "${cpu_of[${other}]}" perf test -w brstack 100000 2>&1 |
+		awk -F, '$3 ~ /instructions/ { sum += $1 } END { printf "%d", sum }'
+}
+
+# Scaled counts are of a task that was on CPUs of one kind: those that are not scaled add up.
+test_scaled() {
+	local whole parts
+
+	whole=$(count "${cpu_of[${other}]}")
+	parts=$(count "${cpu_of[${first}]}" --no-scale)
+	echo "alone ${whole}, in two parts ${parts}" > "${log}"
+	check "Counts of a task that moves add up if they are not scaled" \
+		[ "$((parts > whole ? parts - whole : whole - parts))" -lt "$((whole / 10))" ]
 }
 
 # The event is on one PMU and on one CPU, so there is one sequence of samples.
@@ -259,6 +289,7 @@ test_system_wide
 test_thread
 test_one_pmu
 test_raw_and_cache
+test_scaled
 test_windows
 test_defaults
 test_group

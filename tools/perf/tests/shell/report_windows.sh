@@ -50,7 +50,7 @@ test_fields "A field for each column" -s sym
 # These events have no metric, and so no column of one.
 test_fields "A field for each column of a hierarchy" -s comm,sym --hierarchy
 
-report -s sym
+report -s sym --metrics all
 if awk '/^# Overhead .*Windows .*%DIS/ { head = 1 }
 	head && $1 ~ /%$/ { time += $1 }
 	END { exit !(head && time > 99 && time < 101) }' "${out}"
@@ -129,9 +129,9 @@ test_tables() {
 	fi
 }
 test_tables "One table of two groups" 1 \
-	"Overhead,cs_per_second,page_faults_per_second,Windows,%DIS,Symbol" context-switches
+	"Overhead,cs_per_second,page_faults_per_second,Symbol" context-switches
 test_tables "Two tables of two groups with the same metrics" 2 \
-	"Overhead,page_faults_per_second,Windows,%DIS,Symbol" page-faults
+	"Overhead,page_faults_per_second,Symbol" page-faults
 
 # A frequency is no length of windows.
 if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
@@ -145,7 +145,7 @@ else
 fi
 
 # If nobody says so, they are not.
-if perf report -i "${data}" --stdio --windows -s sym > "${out}" 2> "${log}" &&
+if perf report -i "${data}" --stdio --metrics all -s sym > "${out}" 2> "${log}" &&
    grep -q "^# Overhead .* Symbol" "${out}" && ! grep -q "Windows\|%DIS" "${out}"
 then
 	pass "No windows of an ordinary period"
