@@ -726,6 +726,19 @@ static int check_left(struct fixture *f)
 /* What samples say is pooled with windows, alone without them, and of rare events. */
 static int check_samples(struct fixture *f)
 {
+	/*
+	 * An interval of a fifth is the widest without a mark: that of 115.5 samples. If it has
+	 * twice or half of the value, this is not worth a look.
+	 */
+	static const struct {
+		double			nr;
+		enum window_quality	quality;
+	} marks[] = {
+		{ 114, WINDOW_ESTIMATE_GOOD },
+		{ 95, WINDOW_ESTIMATE_POOR },
+		{ 14, WINDOW_ESTIMATE_POOR },
+		{ 4, WINDOW_ESTIMATE_USELESS },
+	};
 	const u64 counts[] = { 100, 50, 20, 30 };
 	struct window_samples samples[4] = {};
 	struct window_stats stats = {}, none = {};
@@ -803,20 +816,11 @@ static int check_samples(struct fixture *f)
 	TEST_ASSERT_EQUAL("good", window_stats__estimate(&no_windows, group, 2, &estimate),
 			  WINDOW_ESTIMATE_GOOD);
 	TEST_ASSERT_VAL("share", is_close(estimate.value, 40, 0.000001));
-	/* An interval of a fifth is the widest without a mark: that of 115.5 samples. */
-	samples[1].share = 114 / 800.;
-	TEST_ASSERT_EQUAL("poor", window_stats__estimate(&no_windows, group, 2, &estimate),
-			  WINDOW_ESTIMATE_GOOD);
-	samples[1].share = 95 / 800.;
-	TEST_ASSERT_EQUAL("poor", window_stats__estimate(&no_windows, group, 2, &estimate),
-			  WINDOW_ESTIMATE_POOR);
-	/* Between a half and twice as much is not worth a look. */
-	samples[1].share = 14 / 800.;
-	TEST_ASSERT_EQUAL("useful", window_stats__estimate(&no_windows, group, 2, &estimate),
-			  WINDOW_ESTIMATE_POOR);
-	samples[1].share = 4 / 800.;
-	TEST_ASSERT_EQUAL("useless", window_stats__estimate(&no_windows, group, 2, &estimate),
-			  WINDOW_ESTIMATE_USELESS);
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		samples[1].share = marks[i].nr / 800;
+		TEST_ASSERT_EQUAL("mark", window_stats__estimate(&no_windows, group, 2, &estimate),
+				  marks[i].quality);
+	}
 	/* None is an upper end. */
 	samples[1].share = 0;
 	TEST_ASSERT_EQUAL("none", window_stats__estimate(&no_windows, group, 1, &estimate),

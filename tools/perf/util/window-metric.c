@@ -823,7 +823,9 @@ static bool expr__has_others(const char *expr, const struct find_recorded *find)
 	struct hashmap_entry *cur;
 	size_t bkt;
 
-	if (ctx && expr__find_ids(expr, NULL, ctx) >= 0) {
+	if (!ctx)
+		return false;
+	if (expr__find_ids(expr, NULL, ctx) >= 0) {
 		hashmap__for_each_entry(ctx->ids, cur, bkt) {
 			char *name = metric_id__event(cur->pkey, /*recorded=*/true);
 			int event = name ? window_group__find_event(find->group, name) : -ENOMEM;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -24,6 +23,7 @@
 #include "record.h"
 #include "strbuf.h"
 #include "target.h"
+#include "time-utils.h"
 #include "tool_pmu.h"
 #include "window-stats.h"
 
@@ -69,24 +69,16 @@ int window_record__open(const char *events, struct evlist **evlist)
 	return evlist__open(*evlist);
 }
 
-static u64 get_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
 /* Others can hold the counters, all the time or until it is the turn of an event. */
 static bool evsel__gets_a_turn(struct evsel *evsel)
 {
 	struct perf_counts_values counts = {};
-	u64 end = get_ns() + MAX_WAIT;
+	u64 end = rdclock() + MAX_WAIT;
 
 	while (!perf_evsel__read(&evsel->core, /*cpu_map_idx=*/0, /*thread=*/0, &counts)) {
 		if (counts.run)
 			return true;
-		if (get_ns() > end)
+		if (rdclock() > end)
 			break;
 	}
 	return false;

@@ -431,6 +431,24 @@ test_diff_self() {
 		fail "${what}"
 	fi
 }
+
+# test_header NAME REGEX METRICS [OPTIONS...]: record METRICS, and find REGEX in the header of a
+# report with OPTIONS
+test_header() {
+	local what=$1 regex=$2 metrics=$3
+
+	shift 3
+	if perf fnstat record -c 20011 -w 0 -M "${metrics}" -o "${data}" perf test -w fnmix 300 \
+		> /dev/null 2> "${log}" &&
+	   perf fnstat report "$@" -i "${data}" 2> "${log}" | grep -q "^# Overhead ${regex}"
+	then
+		pass "${what}"
+	else
+		cat "${log}"
+		fail "${what}"
+	fi
+}
+
 sampler=cycles/period=20011/
 second=instructions/period=20011/
 # The functions of a PMU are in a table of its own, and those of another may be missing.
@@ -443,16 +461,8 @@ then
 		"{${sampler},${second}}:uS,{${sampler},${second},page-faults}:uS"
 
 	# The events of this metric have the name of their PMU.
-	if perf fnstat record -c 20011 -w 0 -M cs_per_second -o "${data}" \
-		perf test -w fnmix 100 > /dev/null 2> "${log}" &&
-	   perf fnstat report -M cs_per_second -i "${data}" 2> "${log}" |
-		grep -q "^# Overhead .*cs_per_second"
-	then
-		pass "Events with the name of a PMU"
-	else
-		cat "${log}"
-		fail "Events with the name of a PMU"
-	fi
+	test_header "Events with the name of a PMU" ".*cs_per_second" cs_per_second \
+		-M cs_per_second
 fi
 
 # The samples of other events are part of the table, and have none of their own. Of several
@@ -510,26 +520,12 @@ else
 fi
 
 # A report that names no metric has those that were recorded.
-if perf fnstat record -c 20011 -w 0 -M cpi -o "${data}" \
-	perf test -w fnmix 300 > /dev/null 2>&1 &&
-   perf fnstat report --all -i "${data}" 2> "${log}" | grep -q "^# Overhead .*CPI .*IPC .*%I "
+test_header "All metrics of a recording" ".*CPI .*IPC .*%I " cpi --all
+if [ -e /sys/bus/event_source/devices/cpu/events/slots ]
 then
-	pass "All metrics of a recording"
+	test_header "The metrics of a recording" ".*tma_retiring " TopdownL1
 else
-	cat "${log}"
-	fail "All metrics of a recording"
-fi
-if [ ! -e /sys/bus/event_source/devices/cpu/events/slots ]
-then
 	skip "The metrics of a recording: no slots"
-elif perf fnstat record -c 20011 -w 0 -M TopdownL1 -o "${data}" \
-	perf test -w fnmix 300 > /dev/null 2>&1 &&
-     perf fnstat report -i "${data}" 2> "${log}" | grep -q "^# Overhead .*tma_retiring "
-then
-	pass "The metrics of a recording"
-else
-	cat "${log}"
-	fail "The metrics of a recording"
 fi
 
 # remark PERIOD ITERATIONS [OPTIONS...]: print what is said of a recording's lack of data
