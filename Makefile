@@ -47,7 +47,7 @@ help:
 	@for verb in bench verify; do \
 		echo "make $$verb WHAT="; sed -n 's/^#   //p' scripts/$$verb/$$verb.sh; echo; \
 	done
-	@echo 'Machines (in machines/, and what they run in tests/lists/NAME.tests):'
+	@echo 'Machines (in machines/, and what they run in tests/tests.table):'
 	@scripts/run/list-machines.sh
 
 demo test:

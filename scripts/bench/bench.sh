@@ -43,7 +43,7 @@ on_stalls()			# LIST SECONDS
 {
 	"$run/run-list.sh" x86_64-stalls "$1" "$RESULTS/$what" "$2"
 	cat "$RESULTS/$what/$what.tap"
-	"$run/summary.sh" "$1=$RESULTS/$what"
+	"$run/summary.sh" "$BUILD/lists/$what.tests=$RESULTS/$what"
 }
 
 what=$1 status=0
@@ -55,11 +55,10 @@ cost)		cost arm64-base arm64-up
 fixes)		"$here/fixes.sh" arm64-base arm64-up
 		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
 found)		for name in x86_64-two-base x86_64-spr-base; do
-			"$run/run-list.sh" "$name" "$TOP/tests/lists/found.tests" \
-				"$RESULTS/found-$name" 300 || true
+			"$run/run-list.sh" "$name" found "$RESULTS/found-$name" 300 || true
 			cat "$RESULTS/found-$name"/*.tap
 		done ;;
-headline)	on_stalls "$TOP/tests/lists/headline.tests" 1800 ;;
+headline)	on_stalls headline 1800 ;;
 page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
 real)		"$here/real.sh" "${programs[@]}" ;;
 seeds)		for seed in ${SEED:-alternating hybrid topdown}; do

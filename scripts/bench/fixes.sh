@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: fixes.sh BASE SERIES
 #
-# Run the tests of tests/lists/fixes.tests on two machines, whose kernels differ, and print
+# Run the list "fixes" of tests/tests.table on two machines, whose kernels differ, and print
 # for each what it ended with, and said, on both. What fails on BASE is no failure here.
 . "$(dirname "$0")/../run/machines.sh"
 
@@ -10,7 +10,7 @@
 status=0
 for name; do
 	out=$RESULTS/fixes-$name
-	"$TOP/scripts/run/run-list.sh" "$name" "$TOP/tests/lists/fixes.tests" "$out" 1200 >&2 || true
+	"$TOP/scripts/run/run-list.sh" "$name" fixes "$out" 1200 >&2 || true
 	cat "$out"/*.tap | tr -d '\r' | awk '
 		/#  RUN  / { name = $(NF - 1); said = "" }
 		/Expected|has no samples/ { next }

@@ -17,7 +17,7 @@ if [ $# = 1 ]; then
 	report=$(realpath "$1")
 	mkdir -p "$dir"
 else
-	"$TOP/scripts/run/run-list.sh" x86_64-stalls "$TOP/tests/lists/page.tests" "$dir"
+	"$TOP/scripts/run/run-list.sh" x86_64-stalls page "$dir"
 	report=$dir/report.json
 	tr -d '\r' < "$dir/report.tap" | base64 -d 2> /dev/null | gunzip > "$report" ||
 		die "no report in $dir/report.tap"

@@ -5,7 +5,7 @@
 # Print tests/seeds/SEED.table, what a text that this series began with says, statement by
 # statement, with the test of each and its result, as Markdown:
 #
-#	boot|MACHINE|LIST		a machine, and what it runs of tests/lists
+#	boot|MACHINE|LIST		a machine, and what it runs of tests/tests.table
 #	KIND|STATEMENT|TEST|POINT	the points of a test, as a regular expression, or nothing:
 #					all of it. The machines above run it, or others do, and
 #					the last results are printed.
@@ -44,7 +44,7 @@ done
 # A test of the lists, or a selftest, which the lists have all together.
 is_test()			# TEST
 {
-	[ -e "$TOP/selftests/perf_events/$1.c" ] || grep -q "^$1 " "$TOP"/tests/lists/*.tests
+	[ -e "$TOP/selftests/perf_events/$1.c" ] || grep -q "^$1 " "$TOP/tests/tests.table"
 }
 
 while IFS='|' read -r kind statement test point; do
@@ -61,7 +61,7 @@ for i in "${!lists[@]}"; do
 	for name in "${series[i]}-base" "${series[i]}"; do
 		[[ " ${base[*]} ${series[*]} " == *" $name "* ]] || continue
 		rm -rf "${RESULTS:?}/$seed-$name"
-		"$TOP/scripts/run/run-list.sh" "$name" "$TOP/tests/lists/${lists[i]}.tests" \
+		"$TOP/scripts/run/run-list.sh" "$name" "${lists[i]}" \
 			"$RESULTS/$seed-$name" >&2 || warn "$name did not get to its end"
 	done
 done
@@ -102,7 +102,7 @@ where()				# TEST [SUFFIX]
 	for i in "${!lists[@]}"; do
 		if [ "$1" = tables ]; then
 			[ "$i" = 0 ] || continue
-		elif ! grep -q "^$1 " "$TOP/tests/lists/${lists[i]}.tests"; then
+		elif ! grep -q "^$1 " <<< "$(expand_list "${lists[i]}")"; then
 			continue
 		fi
 		booted=yes

@@ -18,7 +18,7 @@ need python3 valgrind
 
 rm -rf "$dir"
 mkdir -p "$dir/root/usr/bin"
-"$TOP/scripts/run/run-list.sh" arm64-up "$TOP/tests/lists/speed.tests" "$RESULTS/speed"
+"$TOP/scripts/run/run-list.sh" arm64-up speed "$RESULTS/speed"
 tr -d '\r' < "$RESULTS/speed/speed.tap" | base64 -d | gunzip > "$dir/small.data" ||
 	die "no recording in $RESULTS/speed/speed.tap"
 ln -s "$("$TOP/scripts/make/perf.sh" arm64)" "$dir/root/usr/bin/perf"

@@ -11,10 +11,9 @@ machines=("$@")
 for name in "${machines[@]}"; do
 	require_machine "$name"
 done
-list=$TOP/tests/lists/demo.tests
 for name in "${machines[@]}"; do
 	results=$RESULTS/demo-$name
-	"$TOP/scripts/run/run-list.sh" "$name" "$list" "$results"
+	"$TOP/scripts/run/run-list.sh" "$name" demo "$results"
 	cat "$results/record.tap" "$results/report.tap"
-	"$TOP/scripts/run/summary.sh" "$list=$results"
+	"$TOP/scripts/run/summary.sh" "$BUILD/lists/demo-$name.tests=$results"
 done

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by the scripts that know the test machines: machines/NAME.conf, or
-# some lines of machines/variants.table, describe one, tests/lists/NAME.tests lists what it runs.
-#
-# A list has lines "NAME SECONDS COMMAND", and
-#
-#	include FILE		the lines of tests/lists/FILE
-#	selftests SECONDS	a line for each program of the perf_events selftests,
-#				which kselftest's own runner runs
-#	without NAME...		none of these
-#
-# A line takes the place of an earlier one of the same NAME.
+# some lines of machines/variants.table, describe one, tests/tests.table lists what it runs.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
@@ -68,33 +59,48 @@ set_variables()			# NAME
 		die "machines/variants.table: $1 sets $unknown, which machines/defaults.sh does not have"
 }
 
-# Print the programs of the perf_events selftests that "make kselftest" runs, from TREE
-# or, if there is none yet, from the plain copy.
+# Print the programs of the perf_events selftests of TREE.
 selftest_names()		# TREE
 {
 	local dir=$1/tools/testing/selftests/perf_events
 
-	[ -d "$dir" ] || dir=$TOP/selftests/perf_events
 	[ -d "$dir" ] || die "there is no $dir yet: 'make import'"
 	(cd "$dir" && printf '%s\n' *.c | sed 's/\.c$//')
 }
 
-# Print the entries of a list, without includes and comments.
-expand_list()			# FILE
+has_list()			# NAME
 {
-	local name rest
+	grep -qxF "[$1]" "$TOP/tests/tests.table"
+}
 
-	[ -f "$1" ] || die "no list ${1#"$TOP/"}"
+# Print the lines of a list of tests/tests.table, or, if that is a path, of a file.
+list_lines()			# LIST
+{
+	case $1 in
+	*/*)	cat "$1" ;;
+	*)	has_list "$1" || die "no list '$1' in tests/tests.table"
+		awk -v head="[$1]" '/^\[/ { on = $0 == head; next } on' "$TOP/tests/tests.table" ;;
+	esac
+}
+
+# Print the entries of a list, without includes and comments.
+expand_list()			# LIST
+{
+	local lines name rest
+
+	lines=$(list_lines "$1") || return
 	while read -r name rest || [ -n "$name" ]; do
 		case $name in
 		''|'#'*)	;;
-		include)	expand_list "$TOP/tests/lists/$rest" ;;
+		include)	expand_list "$rest" ;;
 		selftests)	selftest_names "$LINUX" |
 				sed "s|.*|& $rest /guest/kselftest.sh &|" ;;
-		without)	tr -s " \t" "\n" <<< "$rest" | sed "s|^|- |" ;;
+		without)	[[ $rest == *' # '* ]] || die "no reason: without $rest"
+				# shellcheck disable=SC2086 # one line for each name
+				printf -- '- %s\n' ${rest%% # *} ;;
 		*)		printf '%s %s\n' "$name" "$rest" ;;
 		esac
-	done < "$1" |
+	done <<< "$lines" |
 	awk '
 		$1 == "-" && !($2 in line) {
 			print "there is no test \"" $2 "\" to do without" > "/dev/stderr"

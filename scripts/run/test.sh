@@ -16,12 +16,13 @@ read -ra tests <<< "${TEST:-}"
 # All that is wrong with the arguments is said before anything is built.
 for name in "${machines[@]}"; do
 	require_machine "$name"
-	[ -f "$TOP/tests/lists/$name.tests" ] || die "the machine '$name' has no list of tests"
+	has_list "$name" || die "the machine '$name' has no list of tests"
 done
-[ -d "$LINUX" ] || [ -d "$TOP/selftests/perf_events" ] || "$TOP/scripts/series/import.sh" linux
+# The selftests are those of the tree: the base has some as well.
+"$TOP/scripts/series/import.sh" linux
 chosen=() entries=()
 for name in "${machines[@]}"; do
-	list=$(expand_list "$TOP/tests/lists/$name.tests")
+	list=$(expand_list "$name")
 	if [ ${#tests[@]} -gt 0 ]; then
 		if ! selected=$(select_tests "$list" "${tests[@]}"); then
 			# Take those of the default machines that have it.

@@ -110,4 +110,11 @@ if [ "$dest" = "$patches" ]; then
 	git config series.imported "$(series_key "$(git rev-parse base)" "$dest")"
 	git config series.head "$(git rev-parse HEAD)"
 fi
+if [ "$series" = linux ] && [ "$dest" = "$patches" ]; then
+	awk -v table="$("$TOP/scripts/series/states.sh")" '
+		/^\| order /	{ print table; skip = 1 }
+		!NF		{ skip = 0 }
+		!skip' "$TOP/docs/sending.md" > "$new/sending.md"
+	cp "$new/sending.md" "$TOP/docs/sending.md"
+fi
 say "${#commits[@]} files in $dest"

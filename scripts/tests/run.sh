@@ -127,7 +127,7 @@ refused "DURATION='long'" env DURATION=long scripts/verify/fuzz.sh
 refused "no 'nope' in archs.table" scripts/verify/archs.sh nope
 refused "no architecture 'nope'" scripts/make/kernel.sh nope
 refused 'usage: kernel.sh' scripts/make/kernel.sh
-refused "no machine 'nope'" scripts/run/run-list.sh nope tests/lists/demo.tests results
+refused "no machine 'nope'" scripts/run/run-list.sh nope demo results
 refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
 refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
 refused 'usage: seeds.sh' scripts/bench/seeds.sh topdown nope

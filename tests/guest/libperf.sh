@@ -18,17 +18,15 @@ is()				# NAME GOT WANTED
 	result $? "$1"
 }
 
-# Compare the percentages in the first lines of a file with others. They may be wrong by 1,
-# and by what the last line tells.
+# Compare the percentages in the first lines of a file with others. They may be wrong by 1.
 near()				# NAME FILE PERCENTAGE...
 {
-	local name=$1 error
+	local name=$1
 
-	error=$(sed -n 's/.* each +- \(.*\) %/\1/p' "$2")
-	paste <(head -n 4 "$2") <(printf '%s\n' "${@:3}") | awk -v name="$name" -v error="${error:-0}" '
+	paste <(head -n 4 "$2") <(printf '%s\n' "${@:3}") | awk -v name="$name" '
 		/%/ {
-			printf "# %s: %s %%, by hand %.1f, +- %.1f\n", name, $1, $NF, error
-			bad += $1 - $NF > 1 + error || $NF - $1 > 1 + error
+			printf "# %s: %s %%, by hand %.1f\n", name, $1, $NF
+			bad += $1 - $NF > 1 || $NF - $1 > 1
 			nr++
 		}
 		END { exit nr != 4 || bad }'

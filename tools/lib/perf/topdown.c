@@ -20,7 +20,6 @@
 /* No sequence counts of a user page: those are even while nobody writes. */
 #define NO_LOCK		1
 #define WRITING		3	/* @base is being written */
-#define NO_THREAD	~0UL
 
 /*
  * With SLICES, the kernel adds the registers of slots and metrics to the counts each time
@@ -30,7 +29,7 @@
  */
 struct perf_topdown {
 	struct perf_event_mmap_page	*page;
-	unsigned long			*owner;	/* 0 if inherited */
+	u64				owner;	/* process and thread */
 	struct perf_topdown_raw		base;
 	u32				lock;
 	unsigned int			nr;
@@ -38,11 +37,13 @@ struct perf_topdown {
 };
 
 /*
- * A number, as the address of what a thread has may have been that of another one. With
- * this model it is found without a function call.
+ * Numbers, as the address of what a thread has may have been that of another one. With
+ * this model the one of a thread is found without a function call. That of a process is
+ * in the upper half of a word, in a page of its own: fork(2) zeroes it in the child.
  */
-static __thread unsigned long this_thread __attribute__((tls_model("initial-exec"))) = NO_THREAD;
-static unsigned long last_thread;
+static __thread u32 this_thread __attribute__((tls_model("initial-exec")));
+static u32 last_thread, last_process;
+static u64 this_process[4096 / sizeof(u64)] __aligned(4096);
 
 /* What is read instead of a user page where there is none. */
 static struct perf_event_mmap_page no_page;
@@ -64,6 +65,26 @@ static u64 rdpmc(unsigned int counter)
 
 static u64 rdpmc(unsigned int counter __maybe_unused) { return 0; }
 #endif
+
+static u64 owner(void)
+{
+	return READ_ONCE(this_process[0]) | this_thread;
+}
+
+/* Give the calling thread and its process their numbers, if they have none. */
+static int number(void)
+{
+	u64 none = 0, process;
+
+	if (madvise(this_process, sizeof(this_process), MADV_WIPEONFORK))
+		return -errno;
+	process = (u64)__atomic_add_fetch(&last_process, 1, __ATOMIC_RELAXED) << 32;
+	__atomic_compare_exchange_n(this_process, &none, process, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	if (!this_thread)
+		this_thread = __atomic_add_fetch(&last_thread, 1, __ATOMIC_RELAXED);
+	return 0;
+}
 
 static bool has_event(const char *pmu, const char *event)
 {
@@ -95,13 +116,13 @@ static int open_events(struct perf_topdown *topdown)
 	/* Without a page, each reading is a read(2): RDPMC is a fault on E-cores. */
 	bool hybrid = has_event("cpu_core", "slots"), with_page = !hybrid;
 	const char *pmu = hybrid ? "cpu_core" : "cpu";
+	unsigned int parts;
 	void *page;
 
 	if (!has_event(pmu, "slots"))
 		return -ENOENT;
-	topdown->base.level = has_event(pmu, "topdown-heavy-ops") ? 2 : 1;
-	for (int leader = -1; topdown->nr <= topdown->base.level * LEVEL_PARTS;
-	     leader = topdown->fd[0]) {
+	parts = has_event(pmu, "topdown-heavy-ops") ? 2 * LEVEL_PARTS : LEVEL_PARTS;
+	for (int leader = -1; topdown->nr <= parts; leader = topdown->fd[0]) {
 		int fd = open_event(&attr, leader);
 
 		/* A kernel without slices restores the registers after a switch. */
@@ -132,21 +153,12 @@ int perf_topdown__new(struct perf_topdown **topdown)
 
 	if (!new)
 		return -ENOMEM;
-	new->owner = mmap(NULL, sizeof(*new->owner), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (new->owner == MAP_FAILED) {
-		free(new);
-		return -ENOMEM;
-	}
-	if (this_thread == NO_THREAD)
-		this_thread = __atomic_add_fetch(&last_thread, 1, __ATOMIC_RELAXED);
-	*new->owner = this_thread;
 	new->page = &no_page;
 	new->lock = NO_LOCK;
-	if (madvise(new->owner, sizeof(*new->owner), MADV_WIPEONFORK))
-		err = -errno;
-	else
-		err = open_events(new);
+	err = open_events(new);
+	if (!err)
+		err = number();
+	new->owner = owner();
 	if (err)
 		perf_topdown__delete(new);
 	else
@@ -163,17 +175,12 @@ static noinline int read_kernel(struct perf_topdown *topdown, struct perf_topdow
 	bool known;
 	u32 lock;
 
-	if (raw->size != sizeof(*raw))
-		return -EINVAL;
 	ret = read(topdown->fd[0], data, size);
 	if (ret != size)
 		return ret < 0 ? -errno : -EIO;
 	*raw = (struct perf_topdown_raw) {
-		.size = sizeof(*raw),
-		.level = topdown->base.level,
 		.slots = data[3],
 		.missed = data[1] - data[2],
-		.error = 1,
 		.retiring = data[4],
 		.bad_spec = data[5],
 		.fe_bound = data[6],
@@ -213,9 +220,9 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	u32 lock = READ_ONCE(topdown->lock);
 	u64 slots, metrics, unit;
 
-	if (*topdown->owner != this_thread)
+	if (topdown->owner != owner())
 		return -ESRCH;
-	if (READ_ONCE(page->lock) != lock || raw->size != sizeof(*raw))
+	if (READ_ONCE(page->lock) != lock)
 		return read_kernel(topdown, raw);
 
 	/* A handler that has changed @base before this has changed the page's lock, too. */
@@ -225,10 +232,8 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	if (slots > max_slots)
 		return read_kernel(topdown, raw);
 	unit = slots * ((1ULL << 32) / STEPS);
-	raw->level = base->level;
 	raw->slots = base->slots + slots;
 	raw->missed = base->missed;
-	raw->error = base->error + (unit >> 32);
 	raw->retiring = base->retiring + fraction(unit, metrics, 0);
 	raw->bad_spec = base->bad_spec + fraction(unit, metrics, 1);
 	raw->fe_bound = base->fe_bound + fraction(unit, metrics, 2);
@@ -243,35 +248,40 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	return READ_ONCE(page->lock) == lock ? 0 : read_kernel(topdown, raw);
 }
 
-int perf_topdown__add(struct perf_topdown_raw *sum, const struct perf_topdown_raw *begin,
-		      const struct perf_topdown_raw *end)
+void perf_topdown__add(struct perf_topdown_raw *sum, const struct perf_topdown_raw *begin,
+		       const struct perf_topdown_raw *end)
 {
-	const s64 *from = (const s64 *)begin, *to = (const s64 *)end;
-	s64 *words = (s64 *)sum, error;
+	sum->slots += end->slots - begin->slots;
+	sum->missed += end->missed - begin->missed;
+	sum->retiring += end->retiring - begin->retiring;
+	sum->bad_spec += end->bad_spec - begin->bad_spec;
+	sum->fe_bound += end->fe_bound - begin->fe_bound;
+	sum->be_bound += end->be_bound - begin->be_bound;
+	sum->heavy_ops += end->heavy_ops - begin->heavy_ops;
+	sum->br_mispredict += end->br_mispredict - begin->br_mispredict;
+	sum->fetch_lat += end->fetch_lat - begin->fetch_lat;
+	sum->mem_bound += end->mem_bound - begin->mem_bound;
+}
 
-	if (sum->size != sizeof(*sum) || begin->size != sum->size || end->size != sum->size)
-		return -EINVAL;
-	/* A step at each end, and in between one of each time slice. */
-	error = sum->error + 2 * begin->error + (end->slots - begin->slots) / STEPS + 1;
-	sum->level = end->level;
-	for (size_t i = 1; i < sizeof(*sum) / sizeof(*words); i++)
-		words[i] += to[i] - from[i];
-	sum->error = error;
-	return 0;
+double perf_topdown__fraction(const struct perf_topdown_raw *sum, __s64 part)
+{
+	return part > 0 && sum->slots > 0 ? (double)part / sum->slots : 0;
 }
 
 void perf_topdown__delete(struct perf_topdown *topdown)
 {
+	bool inherited;
+
 	if (!topdown)
 		return;
+	inherited = topdown->owner >> 32 != owner() >> 32;
 	/* Descriptors that a child has inherited would leave it counting. */
-	if (*topdown->owner && topdown->nr)
+	if (!inherited && topdown->nr)
 		ioctl(topdown->fd[0], PERF_EVENT_IOC_DISABLE, 0);
 	while (topdown->nr)
 		close(topdown->fd[--topdown->nr]);
 	/* A process that was forked does not have the page. */
-	if (*topdown->owner && topdown->page != &no_page)
+	if (!inherited && topdown->page != &no_page)
 		munmap(topdown->page, sysconf(_SC_PAGESIZE));
-	munmap(topdown->owner, sizeof(*topdown->owner));
 	free(topdown);
 }

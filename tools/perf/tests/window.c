@@ -616,6 +616,7 @@ static int check_costs(struct fixture *f)
 	struct window_stats stats[2] = {}, sum = {};
 	struct window_entry entry = { .stats = &sum };
 	struct window_estimate estimate;
+	double variance;
 
 	TEST_ASSERT_VAL("no memory", group);
 	for (int i = 0; i < 2; i++)
@@ -655,6 +656,15 @@ static int check_costs(struct fixture *f)
 	window_group__calibrate(group, &entry, 1);
 	window_stats__estimate(&entry, group, 0, &estimate);
 	TEST_ASSERT_VAL("CPI", is_close(estimate.value, 2 / 1.5, 0.000001));
+	TEST_ASSERT_VAL("its counts", is_close(estimate.dividend, 20000, 0.000001) &&
+			is_close(estimate.divisor, 15000, 0.000001));
+	/* Twenty windows differ from 75 instructions by 25. */
+	TEST_ASSERT_VAL("common", is_close(group->common, 20 * 25 * 25 / 1500. / 1500, 0.000001));
+	variance = pow(log(estimate.high / estimate.value) / 1.96, 2);
+	group->common += 0.04;
+	window_stats__estimate(&entry, group, 0, &estimate);
+	TEST_ASSERT_VAL("interval", is_close(pow(log(estimate.high / estimate.value) / 1.96, 2),
+					     variance + 0.04, 0.01));
 	window_stats__exit(&sum);
 	delete_group(group, stats, 2);
 
@@ -675,7 +685,8 @@ static int check_costs(struct fixture *f)
 		group->totals[1] = 10000;
 		correct(group, stats, 1, /*nr_interrupts=*/20);
 		f->cycles->core.attr.exclude_kernel = 1;
-		TEST_ASSERT_VAL("no cost", !group->costs[0]);
+		window_group__calibrate(group, &entry, 1);
+		TEST_ASSERT_VAL("no cost", !group->costs[0] && !group->common);
 		delete_group(group, stats, 1);
 	}
 	return TEST_OK;

@@ -801,29 +801,6 @@ static void fprintf_number(FILE *fp, const char *name, double value)
 		fprintf(fp, ", \"%s\": null", name);
 }
 
-/* Write for each event of the group what its samples, if any, are in all, or in an entry. */
-static void fprintf_samples(const struct window_group *group, struct hist_entry *he,
-			    bool children, int depth, FILE *fp)
-{
-	output_json_key_format(fp, true, depth, "samples", "[");
-	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		struct hists *hists = group->samplers[i] ? evsel__hists(group->samplers[i]) : NULL;
-		struct hist_entry *same = hists && he ? hists__find_same(hists, he) : NULL;
-
-		fputs(i ? ", " : "", fp);
-		if (!hists) {
-			fputs("null", fp);
-		} else if (he) {
-			fprintf(fp, "%" PRIu64,
-				!same ? 0 : (children ? same->stat_acc : &same->stat)->period);
-		} else {
-			fprintf(fp, "{\"weight\": %" PRIu64 ", \"effective\": %.17g}",
-				hists->stats.total_period, hists__effective_nr(hists));
-		}
-	}
-	fputc(']', fp);
-}
-
 /**
  * hists__fprintf_windows_json - Write what the windows of entries have in common.
  * @hists: Of the event that samples.
@@ -834,7 +811,6 @@ void hists__fprintf_windows_json(struct hists *hists, int depth, FILE *fp)
 {
 	hists__calibrate_windows(hists);
 	window_group__fprintf_json(hists->window_group, depth, fp);
-	fprintf_samples(hists->window_group, NULL, /*children=*/false, depth, fp);
 }
 
 /**
@@ -853,8 +829,7 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 		return;
 
 	output_json_key_format(fp, true, depth, "windows", "{");
-	window_stats__fprintf_json(&he->windows[children], group, depth + 1, fp);
-	fprintf_samples(group, he, children, depth + 1, fp);
+	window_stats__fprintf_json(&he->windows[children], depth + 1, fp);
 	output_json_format(fp, false, depth, "}");
 
 	output_json_key_format(fp, true, depth, "metrics", "{");
@@ -872,6 +847,10 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 		fprintf_number(fp, "value", estimate.value);
 		fprintf_number(fp, "low", estimate.low);
 		fprintf_number(fp, "high", estimate.high);
+		if (group->metrics[i].kind != WINDOW_METRIC_EXPR) {
+			fprintf_number(fp, "dividend", estimate.dividend);
+			fprintf_number(fp, "divisor", estimate.divisor);
+		}
 		fputc('}', fp);
 	}
 	output_json_format(fp, false, depth, "}");

@@ -478,7 +478,8 @@ static void window_group__find_noise(struct window_group *group,
 
 /*
  * Return how biased the windows of an entry are, as a variance: by what they count of others,
- * with @bias if all leave it, and by what interrupts add, which is not the same everywhere.
+ * with @bias if all leave it, and by what interrupts add, which is not the same everywhere and
+ * was found with few windows.
  */
 static double window_stats__bias(const struct window_stats *stats,
 				 const struct window_group *group, double bias)
@@ -491,7 +492,24 @@ static double window_stats__bias(const struct window_stats *stats,
 
 	if (group->branches)
 		return bias * BRANCHES_BIAS * BRANCHES_BIAS;
-	return bias * (left * left + MIN_LEFT * MIN_LEFT) + pow(COST_SPREAD * cost, 2);
+	return bias * (left * left + MIN_LEFT * MIN_LEFT) + pow(COST_SPREAD * cost, 2) +
+	       group->common;
+}
+
+/*
+ * Find out how well the costs are known. They make the rate of all windows that of the
+ * recording, so each entry has the error of that rate.
+ */
+static void window_group__find_common(struct window_group *group)
+{
+	double factors[group->nr_counts];
+	const double *all = group->all.sums;
+
+	if (!all || !group->costs[group->sampler_index])
+		return;
+	memset(factors, 0, sizeof(factors));
+	factors[group->insns] = 1 / all[SUM_COUNTS + group->insns];
+	group->common = window_stats__variance(&group->all, group, factors, /*noise=*/NULL);
 }
 
 /*
@@ -555,6 +573,7 @@ void window_group__calibrate(struct window_group *group, const struct window_ent
 				window_metric__compute(metric, group, group->totals) : NAN;
 	}
 	window_group__find_noise(group, entries, nr);
+	window_group__find_common(group);
 	group->bias = window_group__find_bias(group, entries, nr);
 	group->calibrated = true;
 }
@@ -756,6 +775,10 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 	if (!isfinite(value))
 		return WINDOW_ESTIMATE_NONE;
 	estimate->value = value;
+	estimate->dividend = m->kind == WINDOW_METRIC_EXPR ? NAN : counts[m->dividend];
+	estimate->divisor = m->kind == WINDOW_METRIC_EXPR ? NAN :
+			    m->kind == WINDOW_METRIC_SHARE ? group->totals[m->dividend] :
+			    counts[m->divisor];
 	estimate->threshold = window_entry__classify(entry, group, m->threshold);
 
 	half = NORMAL_975 * sqrt(window_entry__variance(entry, group, m, value, counts, parts));
@@ -860,19 +883,16 @@ static void fprintf_array(const double *values, unsigned int nr, FILE *fp)
 /**
  * window_stats__fprintf_json - Write statistics as members of a JSON object.
  * @stats: The statistics.
- * @group: Their group of events.
  * @depth: Of the members.
  * @fp: Where to write.
  *
  * All are sums: those of two recordings can be added.
  */
-void window_stats__fprintf_json(const struct window_stats *stats,
-				const struct window_group *group, int depth, FILE *fp)
+void window_stats__fprintf_json(const struct window_stats *stats, int depth, FILE *fp)
 {
 	static const char * const names[WINDOW_PROBLEMS] = {
 		"left", "lost", "length", "backwards", "split", "multiplexed",
 	};
-	unsigned int nr = window_group__nr_values(group);
 
 	output_json_key_format(fp, false, depth, "weight", "%.17g", stats->weight);
 	output_json_key_format(fp, true, depth, "weight2", "%.17g", stats->weight2);
@@ -882,14 +902,6 @@ void window_stats__fprintf_json(const struct window_stats *stats,
 	for (int i = 0; i < WINDOW_PROBLEMS; i++)
 		fprintf(fp, "%s\"%s\": %" PRIu64, i ? ", " : "", names[i], stats->problems[i]);
 	fputc('}', fp);
-	if (!stats->sums)
-		return;
-
-	output_json_key_format(fp, true, depth, "elsewhere", "%.17g", stats->left);
-	output_json_key_format(fp, true, depth, "sums", "%s", "");
-	fprintf_array(stats->sums, nr, fp);
-	output_json_key_format(fp, true, depth, "products", "%s", "");
-	fprintf_array(stats->sums + nr, nr * (nr + 1) / 2, fp);
 }
 
 /**
@@ -919,12 +931,9 @@ void window_group__fprintf_json(const struct window_group *group, int depth, FIL
 	output_json_key_format(fp, true, depth, "branches", group->branches ? "true" : "false");
 	output_json_key_format(fp, true, depth, "costs", "%s", "");
 	fprintf_array(group->costs, group->nr_counts, fp);
-	output_json_key_format(fp, true, depth, "noise", "%s", "");
-	fprintf_array(group->noise, group->nr_counts, fp);
-	output_json_key_format(fp, true, depth, "bias", "%.17g", group->bias);
 	output_json_key_format(fp, true, depth, "contradicted",
 			       group->contradicted ? "true" : "false");
 	output_json_key_format(fp, true, depth, "all", "{");
-	window_stats__fprintf_json(&group->all, group, depth + 1, fp);
+	window_stats__fprintf_json(&group->all, depth + 1, fp);
 	output_json_format(fp, false, depth, "}");
 }

@@ -100,6 +100,8 @@ struct window_metric {
  * @costs: What the interrupts add to the counts of a window.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
  * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
+ * @common: Variance of the logarithm of what they tell of each entry, as @costs were found
+ *	with few windows.
  * @contradicted: Samples are missing, or there are more than was counted.
  * @contradiction: They are so many percent of it.
  * @corrected: @costs are no longer in the statistics and @totals.
@@ -122,6 +124,7 @@ struct window_group {
 	double			*costs;
 	double			*noise;
 	double			bias;
+	double			common;
 	bool			contradicted;
 	double			contradiction;
 	bool			corrected;
@@ -138,12 +141,16 @@ struct window_group {
  * @value: The estimate.
  * @low: Lower end.
  * @high: Upper end.
+ * @dividend: Of a metric that is a ratio or a share, a count,
+ * @divisor: and what it is divided by, without the metric's factor. Otherwise NAN.
  * @threshold: Of a metric: what its threshold says of @value.
  */
 struct window_estimate {
 	double				value;
 	double				low;
 	double				high;
+	double				dividend;
+	double				divisor;
 	enum metric_threshold_classify	threshold;
 };
 
@@ -228,8 +235,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b);
 bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
 			struct window_estimate *estimate);
-void window_stats__fprintf_json(const struct window_stats *stats,
-				const struct window_group *group, int depth, FILE *fp);
+void window_stats__fprintf_json(const struct window_stats *stats, int depth, FILE *fp);
 void window_group__fprintf_json(const struct window_group *group, int depth, FILE *fp);
 
 #endif /* __PERF_WINDOW_STATS_H */

@@ -17,7 +17,6 @@ public:
 	{
 		perf_topdown_raw raw = perf_topdown_raw();
 
-		raw.size = sizeof(raw);
 		if (!err)
 			err = perf_topdown__read(topdown, &raw, 0);
 		return raw;
@@ -37,7 +36,6 @@ int main()
 	perf_topdown_raw sum = perf_topdown_raw();
 	Topdown topdown;
 
-	sum.size = sizeof(sum);
 	perf_topdown_raw begin = topdown.read();
 	for (volatile int i = 0; i < 100000; i = i + 1)
 		;
@@ -46,7 +44,8 @@ int main()
 		std::printf("%s\n", std::strerror(-topdown.err));
 		return 1;
 	}
-	if (perf_topdown__add(&sum, &begin, &end) || sum.slots < 100000)
+	perf_topdown__add(&sum, &begin, &end);
+	if (sum.slots < 100000 || perf_topdown__fraction(&sum, sum.retiring) > 1)
 		return 1;
 	std::printf("%lld slots\n", static_cast<long long>(sum.slots));
 	return 0;

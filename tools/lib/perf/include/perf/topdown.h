@@ -11,32 +11,26 @@ extern "C" {
 
 /**
  * struct perf_topdown_raw - what pipeline slots were used for, in slots
- * @size: sizeof(struct perf_topdown_raw), set by the caller
- * @level: 2 if the members of level 2 are counted, otherwise 1
  * @slots: all slots
  * @missed: time in which the thread ran and was not counted, in ns
- * @error: of a reading, one step of the fractions that it was made of; of a sum,
- *	   what each of its members below may be wrong by, at most, beside less than one
- *	   slot for each switch of the thread, and each read(2), within its regions
  * @retiring: used for operations that retire
  * @bad_spec: for others, or to recover from these
  * @fe_bound: empty, as the frontend had no operations
  * @be_bound: empty, as the backend had no room
- * @heavy_ops: of @retiring, those of instructions with many operations (level 2)
- * @br_mispredict: of @bad_spec, those behind mispredicted branches (level 2)
- * @fetch_lat: of @fe_bound, those in which fetching had a latency (level 2)
- * @mem_bound: of @be_bound, those in which operations waited for memory (level 2)
+ * @heavy_ops: of @retiring, those of instructions with many operations
+ * @br_mispredict: of @bad_spec, those behind mispredicted branches
+ * @fetch_lat: of @fe_bound, those in which fetching had a latency
+ * @mem_bound: of @be_bound, those in which operations waited for memory
+ *
+ * The last four are level 2, and 0 on CPUs that have level 1 only.
  *
  * Raw: as the CPU tells, in its events of these names, topdown-retiring and so on.
  * For some CPUs, TopdownL1 of perf stat corrects that with other events, which need
  * general counters.
  */
 struct perf_topdown_raw {
-	__u32 size;
-	__u32 level;
 	__s64 slots;
 	__s64 missed;
-	__s64 error;
 	__s64 retiring;
 	__s64 bad_spec;
 	__s64 fe_bound;
@@ -69,28 +63,35 @@ LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
  *
  * Needs no system call otherwise, unless the thread was switched since the last one, or
  * user space cannot read the counters: now, or on this kernel. The metrics are fractions
- * of 8 bits, so what happens between two readings is known to a step, 1/255 of the slots
- * before and in between.
+ * of 8 bits: a part can be wrong by 1/255 of the slots that they are of, in each reading.
  *
  * May be called by a signal handler, one that interrupts it as well.
  *
  * Return: 0, or a negative error: -ESRCH if the object is of another thread or was
- * inherited by fork(2), -EINVAL for a bad size of @raw, or one of read(2).
+ * inherited by fork(2), or one of read(2).
  */
 LIBPERF_API int perf_topdown__read(struct perf_topdown *topdown,
 				   struct perf_topdown_raw *raw, __u32 max_slots);
 
 /**
  * perf_topdown__add - add a region of code to a sum of regions
- * @sum: the sum, at first 0 but for its size
+ * @sum: the sum, at first 0
  * @begin: what was read where the region begins
  * @end: what was read where it ends
- *
- * Return: 0, or -EINVAL if one of them has a bad size.
  */
-LIBPERF_API int perf_topdown__add(struct perf_topdown_raw *sum,
-				  const struct perf_topdown_raw *begin,
-				  const struct perf_topdown_raw *end);
+LIBPERF_API void perf_topdown__add(struct perf_topdown_raw *sum,
+				   const struct perf_topdown_raw *begin,
+				   const struct perf_topdown_raw *end);
+
+/**
+ * perf_topdown__fraction - tell which fraction of all slots a part is
+ * @sum: a sum of regions
+ * @part: one of its parts, like sum->retiring
+ *
+ * Return: the fraction, or 0 if the part is less than 0, as small ones can be for the steps
+ * of the metrics, or if there are no slots.
+ */
+LIBPERF_API double perf_topdown__fraction(const struct perf_topdown_raw *sum, __s64 part);
 
 /**
  * perf_topdown__delete - end counting
