@@ -18,7 +18,8 @@ for name in $(machine_names); do
 		[ -n "$driver" ] || exit 0
 		list=$BUILD/lists/drivers-$name.tests
 		mkdir -p "${list%/*}"
-		expand_list "$name" | grep -E "^($programs) " > "$list" || exit 0
+		expanded=$(expand_list "$name") || exit 1
+		grep -E "^($programs) " <<< "$expanded" > "$list" || exit 0
 		sums=$("$TOP/scripts/run/summary.sh" "$list=$RESULTS/$name" 2> /dev/null | tail -n 1) || true
 		if [ ! -d "$RESULTS/$name" ]; then
 			sums='not run yet'

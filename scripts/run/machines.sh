@@ -92,9 +92,9 @@ expand_list()			# LIST
 	while read -r name rest || [ -n "$name" ]; do
 		case $name in
 		''|'#'*)	;;
-		include)	expand_list "$rest" ;;
+		include)	expand_list "$rest" || exit ;;
 		selftests)	selftest_names "$LINUX" |
-				sed "s|.*|& $rest /guest/kselftest.sh &|" ;;
+				sed "s|.*|& $rest /guest/kselftest.sh &|" || exit ;;
 		without)	[[ $rest == *' # '* ]] || die "no reason: without $rest"
 				# shellcheck disable=SC2086 # one line for each name
 				printf -- '- %s\n' ${rest%% # *} ;;

@@ -13,7 +13,7 @@ machines=("$@")
 	x86_64-uncore arm64-idle)
 read -ra tests <<< "${TEST:-}"
 
-# All that is wrong with the arguments is said before anything is built.
+# What is wrong with the arguments is said before anything is built.
 for name in "${machines[@]}"; do
 	require_machine "$name"
 	has_list "$name" || die "the machine '$name' has no list of tests"

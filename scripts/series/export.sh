@@ -111,7 +111,8 @@ if [ "$dest" = "$patches" ]; then
 	git config series.head "$(git rev-parse HEAD)"
 fi
 if [ "$series" = linux ] && [ "$dest" = "$patches" ]; then
-	awk -v table="$("$TOP/scripts/series/states.sh")" '
+	states=$("$TOP/scripts/series/states.sh")
+	awk -v table="$states" '
 		/^\| order /	{ print table; skip = 1 }
 		!NF		{ skip = 0 }
 		!skip' "$TOP/docs/sending.md" > "$new/sending.md"

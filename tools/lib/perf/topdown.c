@@ -29,7 +29,7 @@
  */
 struct perf_topdown {
 	struct perf_event_mmap_page	*page;
-	u64				owner;	/* process and thread */
+	u32				process, thread;	/* numbers of the owner */
 	struct perf_topdown_raw		base;
 	u32				lock;
 	unsigned int			nr;
@@ -38,12 +38,12 @@ struct perf_topdown {
 
 /*
  * Numbers, as the address of what a thread has may have been that of another one. With
- * this model the one of a thread is found without a function call. That of a process is
- * in the upper half of a word, in a page of its own: fork(2) zeroes it in the child.
+ * this model the one of a thread is found without a function call. That of a process is in
+ * a page of its own: fork(2) zeroes it in the child.
  */
 static __thread u32 this_thread __attribute__((tls_model("initial-exec")));
 static u32 last_thread, last_process;
-static u64 this_process[4096 / sizeof(u64)] __aligned(4096);
+static u32 this_process[4096 / sizeof(u32)] __aligned(4096);
 
 /* What is read instead of a user page where there is none. */
 static struct perf_event_mmap_page no_page;
@@ -66,19 +66,14 @@ static u64 rdpmc(unsigned int counter)
 static u64 rdpmc(unsigned int counter __maybe_unused) { return 0; }
 #endif
 
-static u64 owner(void)
-{
-	return READ_ONCE(this_process[0]) | this_thread;
-}
-
 /* Give the calling thread and its process their numbers, if they have none. */
 static int number(void)
 {
-	u64 none = 0, process;
+	u32 none = 0, process;
 
 	if (madvise(this_process, sizeof(this_process), MADV_WIPEONFORK))
 		return -errno;
-	process = (u64)__atomic_add_fetch(&last_process, 1, __ATOMIC_RELAXED) << 32;
+	process = __atomic_add_fetch(&last_process, 1, __ATOMIC_RELAXED);
 	__atomic_compare_exchange_n(this_process, &none, process, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 	if (!this_thread)
@@ -158,7 +153,8 @@ int perf_topdown__new(struct perf_topdown **topdown)
 	err = open_events(new);
 	if (!err)
 		err = number();
-	new->owner = owner();
+	new->process = this_process[0];
+	new->thread = this_thread;
 	if (err)
 		perf_topdown__delete(new);
 	else
@@ -220,7 +216,7 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	u32 lock = READ_ONCE(topdown->lock);
 	u64 slots, metrics, unit;
 
-	if (topdown->owner != owner())
+	if (topdown->thread != this_thread || topdown->process != READ_ONCE(this_process[0]))
 		return -ESRCH;
 	if (READ_ONCE(page->lock) != lock)
 		return read_kernel(topdown, raw);
@@ -265,7 +261,9 @@ void perf_topdown__add(struct perf_topdown_raw *sum, const struct perf_topdown_r
 
 double perf_topdown__fraction(const struct perf_topdown_raw *sum, __s64 part)
 {
-	return part > 0 && sum->slots > 0 ? (double)part / sum->slots : 0;
+	if (part <= 0 || sum->slots <= 0)
+		return 0;
+	return part < sum->slots ? (double)part / sum->slots : 1;
 }
 
 void perf_topdown__delete(struct perf_topdown *topdown)
@@ -274,7 +272,7 @@ void perf_topdown__delete(struct perf_topdown *topdown)
 
 	if (!topdown)
 		return;
-	inherited = topdown->owner >> 32 != owner() >> 32;
+	inherited = topdown->process != READ_ONCE(this_process[0]);
 	/* Descriptors that a child has inherited would leave it counting. */
 	if (!inherited && topdown->nr)
 		ioctl(topdown->fd[0], PERF_EVENT_IOC_DISABLE, 0);

@@ -497,19 +497,23 @@ static double window_stats__bias(const struct window_stats *stats,
 }
 
 /*
- * Find out how well the costs are known. They make the rate of all windows that of the
- * recording, so each entry has the error of that rate.
+ * Find out how well the costs are known. They make the instructions per cycle of all windows
+ * those of the recording, so each entry has the error of that.
  */
 static void window_group__find_common(struct window_group *group)
 {
-	double factors[group->nr_counts];
+	double factors[group->nr_counts], alone;
 	const double *all = group->all.sums;
 
 	if (!all || !group->costs[group->sampler_index])
 		return;
 	memset(factors, 0, sizeof(factors));
 	factors[group->insns] = 1 / all[SUM_COUNTS + group->insns];
-	group->common = window_stats__variance(&group->all, group, factors, /*noise=*/NULL);
+	/* Windows differ from their mean, and one alone does not. */
+	alone = *window_stats__product(&group->all, group, SUM_NR, SUM_NR) / pow(all[SUM_NR], 2);
+	group->common = alone < 1 ?
+			window_stats__variance(&group->all, group, factors, /*noise=*/NULL) /
+			(1 - alone) : 1;
 }
 
 /*

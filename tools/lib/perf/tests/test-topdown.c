@@ -114,6 +114,7 @@ static int test_fraction(void)
 		__T("a member", ((__s64 *)&sum)[i] == 2 * (100 + i));
 	__T("a half", perf_topdown__fraction(&sum, 99) == 0.5);
 	__T("less than 0", perf_topdown__fraction(&sum, -1) == 0);
+	__T("more than all", perf_topdown__fraction(&sum, 199) == 1);
 	sum.slots = 0;
 	__T("of nothing", perf_topdown__fraction(&sum, 1) == 0);
 	return 0;

@@ -50,7 +50,8 @@ struct perf_topdown;
  * In user mode, on CPUs with TopDown metrics: Intel's P-cores since Ice Lake.
  *
  * Return: 0, or a negative error: -ENOENT if there are none, or one of
- * perf_event_open(2) and mmap(2), like -EACCES or, if too many pages are locked, -EPERM.
+ * perf_event_open(2), mmap(2) and madvise(2), like -EACCES or, if too many pages are locked,
+ * -EPERM.
  */
 LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
 
@@ -88,8 +89,8 @@ LIBPERF_API void perf_topdown__add(struct perf_topdown_raw *sum,
  * @sum: a sum of regions
  * @part: one of its parts, like sum->retiring
  *
- * Return: the fraction, or 0 if the part is less than 0, as small ones can be for the steps
- * of the metrics, or if there are no slots.
+ * Return: the fraction, from 0 to 1 even if the steps of the metrics make a part less than
+ * 0 or more than all. 0 if there are no slots.
  */
 LIBPERF_API double perf_topdown__fraction(const struct perf_topdown_raw *sum, __s64 part);
 
