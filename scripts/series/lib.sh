@@ -126,6 +126,15 @@ find_topic()			# NAME
 	echo "${found[0]}"
 }
 
+# Print the name of the topic of a cover.
+topic_name()			# COVER
+{
+	local name=${1##*/}
+
+	name=${name#*-}
+	echo "${name%.cover}"
+}
+
 # Print the patches of a topic.
 topic_patches()			# COVER
 {
@@ -204,10 +213,7 @@ apply_patches()			# PATCH...
 # Commit a cover to the tree that is the working directory.
 commit_cover()			# COVER
 {
-	local name=${1##*/}
-
-	name=${name#*-}
-	{ printf 'topic: %s\n\n' "${name%.cover}"; cover_text "$1"; } |
+	{ printf 'topic: %s\n\n' "$(topic_name "$1")"; cover_text "$1"; } |
 		GIT_AUTHOR_NAME=cover GIT_AUTHOR_EMAIL='' GIT_AUTHOR_DATE='@0 +0000' \
 		GIT_COMMITTER_NAME=cover GIT_COMMITTER_EMAIL='' \
 		GIT_COMMITTER_DATE='@0 +0000' \

@@ -14,8 +14,7 @@ read -r repository commit < <("$TOP/scripts/series/base.sh" linux)
 [ -n "$commit" ] || die "no base"
 open_index "$repository" "$commit"
 for cover in "$patches"/*.cover; do
-	name=${cover##*/}
-	name=${name#*-} name=${name%.cover}
+	name=$(topic_name "$cover")
 	mapfile -t required < <(required_topics "$cover" | sed -E 's/.*\/[0-9]+-//; s/\.cover$//')
 	mapfile -t before < <(required_patches "$cover")
 	mapfile -t mailed < <(mailed_patches "$cover")
