@@ -6,7 +6,6 @@
 arch=			# machines/arch/ARCH.conf: compilers and packages; none is not booted
 tree=series		# the kernel: series, base, or the version of a backport
 fragment=		# machines/configs/FRAGMENT.config is added to the kernel's configuration
-with_perf=		# yes: tests that are not of the kernel alone have perf
 qemu=			# ours: QEMU with patches/qemu, otherwise Debian's
 
 cpu=			# -cpu of QEMU

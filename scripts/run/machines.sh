@@ -113,6 +113,26 @@ expand_list()			# LIST
 				  for (i = 1; i <= nr; i++) if (name[i] in line) print line[name[i]] }'
 }
 
+# Print what the lines of an expanded list, on standard input, need of what machine.sh can
+# build, beside the kernel and the selftests.
+list_needs()
+{
+	local lines known=' nothing bpf libperf perf python real typed ' script word
+
+	lines=$(cut -d ' ' -f 3-)
+	{
+		grep -owE 'bpf|libperf|perf' <<< "$lines" || true
+		sed -n 's/.*# needs: *//p' <<< "$lines"
+		{ grep -oE '/guest/[^ ]+' <<< "$lines" || true; } | sort -u | while read -r script; do
+			grep -s '^# needs: ' "$TOP/tests$script" ||
+				die "there is no tests$script with a line '# needs: WHAT...'"
+		done | sed 's/^# needs: *//'
+	} | tr -s ' ' '\n' | sort -u | while read -r word; do
+		[[ $known == *" $word "* ]] || die "a test needs '$word', which is none of$known"
+		echo "$word"
+	done
+}
+
 # Print those lines of the expanded LIST (its text) that TESTS name. A test is NAME, the entry
 # of the list, or NAME.FILTER for a selftest: those whose TAP names have FILTER in
 # them, which is one or several parts that follow each other. Fails for a test

@@ -31,6 +31,7 @@ for name in "${machines[@]}"; do
 		fi
 		list=$selected
 	fi
+	list_needs <<< "$list" > /dev/null
 	chosen+=("$name")
 	entries+=("$list")
 done

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: alternating.sh
+# needs: perf
 #
 # Type the commands of the cover letter that this series began with, as they are there, and
 # see that what it says of their results is so. "benchmark" is the workload fnmix, whose

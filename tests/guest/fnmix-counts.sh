@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # Do the functions of the workload have as many instructions per call as it says?
 # What 100 more calls of a function cost, less what 100 more calls of an empty
 # one do, is exactly that on a machine that counts exactly. KTAP.

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # Do the functions of the workload have as many cycles per call as the model of the
 # emulated CPU gives? For machines with pmu-stalls=on, see target/i386/tcg/system/
 # pmu.c of our QEMU for the costs. KTAP.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: fnstat-topdown-error.sh BUBBLE [RECORDINGS]
+# needs: perf
 #
 # Do the intervals that perf fnstat prints of TopDown metrics have the truth in them? The
 # truth of a function is the model of the emulated CPU, with what perf stat counts of its

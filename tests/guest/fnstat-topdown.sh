@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: fnstat-topdown.sh [GROUP [CPU PMU]]
+# needs: perf
 #
 # Do windows tell why a function is slow? The metrics of GROUP (default: TopdownL1) that
 # perf fnstat prints of each function of the workload, and those that perf stat prints of

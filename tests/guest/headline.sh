@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: headline.sh [RECORDINGS [ROUNDS]]
+# needs: perf
 #
 # Record a program with a long period, with short ones, and with windows: how
 # much data is that, how much slower is the program, how long does the report take, and

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # What the PMUs cpu_core and cpu_atom of an exact machine count, one CPU each: what
 # perf test's hybrid.sh cannot ask of others. KTAP.
 . "$(dirname "$0")/ktap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: kselftest.sh [-o SECONDS] [-r FILTER]... PROGRAM [ARGUMENT...]
+# needs: nothing
 #
 # Run a program of the perf_events selftests with kselftest's own runner, which
 # ends it after the time in "settings", or after SECONDS. With FILTER it is only

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # usage: kunit.sh SUITE
+# needs: nothing
 #
 # Print the results of a KUnit suite, which the kernel has run while it booted.
 mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: lbr.sh
+# needs: perf
 #
 # With a sample for every 32 taken branches, the 32 records of a branch stack have the
 # cycles that a counter has from one sample to the next. KTAP.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: libperf.sh [BUBBLE]
+# needs: libperf
 #
 # libperf's own tests of events and of TopDown, the latter without RDPMC as well, the error
 # of perf_topdown__new() without PMUs in sysfs, and on a machine whose PMU "cpu" has metrics

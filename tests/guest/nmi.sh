@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # Pseudo-NMIs of arm64: an overflow interrupts the kernel where it has disabled
 # interrupts, and windows end there as well. KTAP.
 . "$(dirname "$0")/ktap.sh"

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # On a kernel without the series: perf refuses to record with windows, says why,
 # and leaves no recording. KTAP.
 . "$(dirname "$0")/ktap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: page.sh
+# needs: perf
 #
 # Print the JSON of a report with call chains, of functions whose metrics are known and
 # of a real program: perf report itself. Compressed, in base64.

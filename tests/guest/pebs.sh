@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # PEBS: an ordinary event fills a buffer, and the hardware reloads its period; an
 # event with windows has one record, and one interrupt, at a time. KTAP.
 . "$(dirname "$0")/ktap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: perf-test.sh NAME...
+# needs: perf
 #
 # Run the tests of 'perf test' whose names contain a NAME, which exits with 0
 # whatever they find. KTAP.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: recompute.sh
+# needs: perf
 #
 # Does perf report print of windows what awk computes from the samples as perf script
 # dumps them, to the last digit? Of windows that end where they begin, without marks. KTAP.

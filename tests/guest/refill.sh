@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: refill.sh CYCLES
+# needs: perf
 #
 # For machines with pmu-refill=CYCLES: of a function that has an instruction in each
 # cycle, windows have so many instructions fewer than cycles, as each begins with an

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# needs: perf
+#
 # Print the samples of ordinary events: the same on every kernel, whatever the
 # time it spends on them. scripts/run/test.sh compares base and series.
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: topdown-stat.sh BUBBLE
+# needs: perf
 #
 # Does perf stat --topdown tell what the slots of a program are used for, and those of each
 # interval, as the model of the emulated CPU gives? For machines with pmu-stalls=on and

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: topdown.sh BUBBLE [PMU]
+# needs: perf
 #
 # Do TopDown metrics tell of the functions of the workload what the model of the
 # emulated CPU gives? For machines with pmu-stalls=on and pmu-bubble=BUBBLE, see

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: truth.sh [RECORDINGS]
+# needs: perf
 #
 # Are the numbers that perf fnstat prints of functions true, and their confidence intervals
 # as wide as they should be? For machines with pmu-stalls=on. KTAP.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: typed.sh /DOCUMENT...
+# needs: perf typed
 #
 # Type what each block of commands in the documents says, one after the other in one
 # directory, and compare the functions of a table behind it: the first two columns are about

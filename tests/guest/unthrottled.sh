@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: unthrottled.sh COMMAND...
+# needs: nothing
 #
 # Run COMMAND with no limit on the rate of samples that matters here: when an
 # event is throttled depends on the time that the kernel takes.
