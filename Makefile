@@ -64,7 +64,7 @@ mail:
 
 lint:
 	@scripts/verify/lint.sh
-	@scripts/tests/run.sh
+	@tests/host/scripts.sh
 
 bench verify:
 	@scripts/$@/$@.sh $(WHAT)

@@ -59,7 +59,7 @@ found)		for name in x86_64-two-base x86_64-spr-base; do
 			cat "$RESULTS/found-$name"/*.tap
 		done ;;
 headline)	on_stalls headline 1800 ;;
-page)		"$here/page.sh" ${REPORT:+"$REPORT"} ;;
+page)		"$TOP/html/page.sh" ${REPORT:+"$REPORT"} ;;
 real)		"$here/real.sh" "${programs[@]}" ;;
 seeds)		for seed in ${SEED:-alternating hybrid topdown}; do
 			printf '\n%s:\n\n' "$seed"

@@ -128,7 +128,7 @@ list_needs()
 				die "there is no tests$script with a line '# needs: WHAT...'"
 		done | sed 's/^# needs: *//'
 	} | tr -s ' ' '\n' | sort -u | while read -r word; do
-		[[ $known == *" $word "* ]] || die "a test needs '$word', which is none of$known"
+		[[ $known == *" $word "* ]] || die "a test needs '$word', which is none of:${known% }"
 		echo "$word"
 	done
 }

@@ -20,7 +20,7 @@ need asciidoctor bison ccache dpkg-dev=dpkg-shlibdeps flex gcc g++ libc6-dev=/us
 out=$LINUX/out-deb/perf
 root=$LINUX/out-deb/perf-root
 key=$(tree_key "$LINUX" '[^/]*|tools/testing'
-	cat "$0" "$TOP/scripts/ship/fnstat-html.py" | sha256sum; gcc --version | head -n 1; dpkg -l libc6 libdw1 libelf1 libpython3-dev)
+	cat "$0" "$TOP/html/fnstat-html.py" | sha256sum; gcc --version | head -n 1; dpkg -l libc6 libdw1 libelf1 libpython3-dev)
 
 # The package is the same whatever else this machine has.
 without=(NO_LIBPERL NO_LIBLLVM NO_JVMTI NO_LIBDEBUGINFOD NO_CAPSTONE NO_LIBPFM4
@@ -69,7 +69,7 @@ build()
 	# Not a link: perf takes "perf-NAME" for its command NAME.
 	printf '#!/bin/sh\nexec %s/bin/perf "$@"\n' "$prefix" > "$root/usr/bin/perf-windows"
 	chmod 755 "$root/usr/bin/perf-windows"
-	install -m 755 "$TOP/scripts/ship/fnstat-html.py" "$root/usr/bin/perf-windows-html"
+	install -m 755 "$TOP/html/fnstat-html.py" "$root/usr/bin/perf-windows-html"
 	cp "$LINUX/COPYING" "$root/usr/share/doc/$package/copyright"
 	version=$(make -s --no-print-directory -C "$LINUX" kernelversion)
 	cat > "$root/DEBIAN/control" <<-END

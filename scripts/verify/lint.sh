@@ -86,7 +86,7 @@ kernel_doc()
 english()
 {
 	local texts status=0
-	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -E '^(scripts|tests|machines)/' |
+	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -E '^(html|scripts|tests|machines)/' |
 		grep -vE '\.(config|table|pin|case)$|lint\.sh$')
 	! grep -nE '^[[:space:]]*(#|/\*|//) (Of|Those|None|Nor|Half|As|The same)\>' "${texts[@]}" ||
 		status=1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: kselftest-build.sh
+# usage: kselftest_build.sh
 #
 # Build the perf_events selftests in each way that users build selftests, from a
 # clean clone of the commit in build/linux, and see that all programs are there.
 # Nothing is run. KTAP.
-. "$(dirname "$0")/../make/lib.sh"
+. "$(dirname "$0")/../../scripts/make/lib.sh"
 . "$TOP/scripts/run/machines.sh"
 
 need bc bison ccache clang flex make perl rsync gcc libc6-dev=/usr/include/stdio.h \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: run.sh
+# usage: scripts.sh
 #
-# Test the scripts themselves: what summary.sh prints for each cases/summary-*.case, how
-# the list of each cases/list-*.case expands, what the scripts of series/ do with the small
+# Test scripts/: what summary.sh prints for each cases/summary-*.case, how
+# the list of each cases/list-*.case expands, what those of series/ do with the small
 # series of each cases/series-*.case, and that wrong arguments are refused with a sentence
 # before any work. KTAP.
 #
@@ -16,8 +16,8 @@
 #	command			what to type where these are
 #	expected		the output of the script
 #	status			the exit status of summary.sh
-cd "$(dirname "$0")" || exit
-. ../run/machines.sh
+. "$(dirname "$0")/../../scripts/run/machines.sh"
+cd "$(dirname "$0")"
 set +e
 
 nr=0 failed=0
@@ -63,7 +63,7 @@ unpack()			# CASE
 
 for case in cases/summary-*.case; do
 	unpack "$case"
-	../run/summary.sh "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
+	"$TOP/scripts/run/summary.sh" "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
 	echo $? > "$dir/seen.status"
 	diff -u "$dir/expected" "$dir/seen" > "$out/difference" &&
 		diff -u "$dir/status" "$dir/seen.status" >> "$out/difference"
@@ -87,7 +87,7 @@ as_author()			# COMMAND...
 
 for case in cases/series-*.case; do
 	unpack "$case"
-	cp -r .. "$dir/scripts"
+	cp -r "$TOP/scripts" "$dir"
 	git init -q "$dir/tree"
 	as_author git -C "$dir/tree" add .
 	as_author git -C "$dir/tree" commit -q -m kernel
@@ -117,6 +117,8 @@ refused "no machine 'nope'" scripts/run/test.sh nope
 refused "'arm64-kcsan' has no list" scripts/run/test.sh arm64-kcsan
 refused "no test 'nope'" env TEST=nope scripts/run/test.sh arm64
 refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
+echo 'x 1 true # needs: nope' > "$out/needs"
+refused "a test needs 'nope'" scripts/make/machine.sh arm64 "$out/needs" x
 refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
 refused "no machine 'nope'" scripts/run/shell.sh nope
 refused 'a shell is on one machine' scripts/run/shell.sh
@@ -149,7 +151,6 @@ for tool in bash dirname sed mkdir cat head nproc; do
 	ln -s "$(command -v $tool)" "$out/bin/$tool"
 done
 refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
-
 
 # What the README says to type, of what the test machines cannot: tests/guest/typed.sh.
 while read -r target; do

@@ -6,11 +6,11 @@
 # recording from x86_64-stalls, and check it in Chromium: it shows all rows, sorts,
 # zooms, finds, sends no request and complains of nothing. Leaves page.html,
 # screenshot.png and dark.png in build/results/page. KTAP.
-. "$(dirname "$0")/../make/lib.sh"
+. "$(dirname "$0")/../scripts/make/lib.sh"
 
 [ $# -le 1 ] || usage
 need chromium python3
-script=$TOP/scripts/ship/fnstat-html.py
+script=$TOP/html/fnstat-html.py
 dir=$RESULTS/page
 if [ $# = 1 ]; then
 	[ -r "$1" ] || die "no report $1"
@@ -24,4 +24,4 @@ else
 fi
 python3 "$script" -o "$dir/page.html" "$report"
 say "$dir/page.html"
-python3 "$TOP/scripts/bench/check-page.py" "$dir/page.html" "$dir/screenshot.png"
+python3 "$TOP/html/check-page.py" "$dir/page.html" "$dir/screenshot.png"

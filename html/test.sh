@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: fnstat_html.sh
+# usage: test.sh
 #
 # Does fnstat-html.py make a page of what "perf report --json" writes, or refuse it with one
 # sentence? KTAP.
 . "$(dirname "$0")/../scripts/common.sh"
 . "$TOP/scripts/packages.sh"
 
-script=$TOP/scripts/ship/fnstat-html.py
+script=$TOP/html/fnstat-html.py
 need python3
 testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT

@@ -6,7 +6,7 @@
 # as JSON, of as many parts of the time, and add them up as report-json.txt says, on SQLite
 # and on a PostgreSQL server that is started for it. Of each function, they have what
 # perf report says of all: the time and the windows, and the CPI within its interval. KTAP.
-. "$(dirname "$0")/../scripts/run/machines.sh"
+. "$(dirname "$0")/../../scripts/run/machines.sh"
 . "$TOP/scripts/packages.sh"
 
 [ $# -le 1 ] || usage
