@@ -13,7 +13,7 @@
 # make export    make patches/ and the plain files from build/linux
 # make check     apply, compare and lint the patches
 # make mail      write build/mail/TOPIC for git send-email: TOPIC=NAME
-#                SIGNOFF='NAME <MAIL>'; man-pages and syzkaller are topics too
+#                SIGNOFF='NAME <MAIL>'; those of patches/qemu, man-pages and syzkaller too
 #                The first three: TREE=qemu for patches/qemu and build/qemu
 # make lint      lint the scripts and the plain files, and test the scripts, in
 #                seconds

@@ -109,13 +109,11 @@ if [ "$dest" = "$patches" ]; then
 	# What is exported needs no import.
 	git config series.imported "$(series_key "$(git rev-parse base)" "$dest")"
 	git config series.head "$(git rev-parse HEAD)"
-	if [ "$series" = linux ]; then
-		states=$("$TOP/scripts/series/states.sh")
-		awk -v table="$states" '
-			/^\| order /	{ print table; skip = 1 }
-			!NF		{ skip = 0 }
-			!skip' "$TOP/docs/sending.md" > "$new/sending.md"
-		cp "$new/sending.md" "$TOP/docs/sending.md"
-	fi
+	states=$("$TOP/scripts/series/states.sh")
+	awk -v table="$states" '
+		/^\| order /	{ print table; skip = 1 }
+		!NF		{ skip = 0 }
+		!skip' "$TOP/docs/sending.md" > "$new/sending.md"
+	cp "$new/sending.md" "$TOP/docs/sending.md"
 fi
 say "${#commits[@]} files in $dest"

@@ -36,6 +36,16 @@ use_series()			# linux|linux-VERSION|qemu
 	. "${BASE_PIN:-$patches/base.pin}"
 }
 
+# The same for the series that has a topic.
+use_series_of()			# NAME
+{
+	if compgen -G "$TOP/patches/qemu/[0-9][0-9][0-9][0-9]-$1.cover" > /dev/null; then
+		use_series qemu
+	else
+		use_series linux
+	fi
+}
+
 # End unless the working directory is a tree at rest: on branch "series", nothing
 # uncommitted, nothing unfinished, and its last import complete.
 require_tree()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: mail.sh TOPIC
 #
-# TOPIC is one of the series, or man-pages or syzkaller, whose patches are for other trees.
+# TOPIC is one of patches/ or of patches/qemu, or man-pages or syzkaller, whose patches are for
+# other trees.
 #
 # Write build/mail/TOPIC, which "git send-email --no-thread" takes as it is:
 # the cover letter and the patches of TOPIC, numbered, threaded, with recipients.
@@ -21,9 +22,9 @@
 # themselves to its maintainers, and have to apply without the others; the cover
 # is not mailed.
 . "$(dirname "$0")/lib.sh"
-use_series linux
 name=${1:-} dir=$BUILD/mail/$name
-other=$patches/$name
+other=$TOP/patches/$name
+use_series_of "$name"
 if [ -z "$name" ] || [ ! -e "$other/README" ]; then
 	other='' cover=$(find_topic "$name")
 fi
@@ -114,14 +115,16 @@ if [ -n "${PREVIOUS:-}" ]; then
 	[[ $PREVIOUS != "$(realpath -m "$dir")" ]] || die "$PREVIOUS is where the mails are written"
 fi
 base=()
-if tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
+if [ "$series" = qemu ]; then
+	warn 'no base-commit: the base is a source package of Debian'
+elif tag=$(git -C "${KERNEL_TREE:-/nonexistent}" describe --tags --exact-match 2> /dev/null); then
 	base=(--base=base)
 	say "base-commit is $tag of $KERNEL_TREE"
 else
 	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
 fi
 
-tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree")
+tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree-$series")
 cd "$tree"
 start=topic-$name
 

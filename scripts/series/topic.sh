@@ -6,11 +6,11 @@
 # that NAME requires, and NAME, and nothing else: what a maintainer has who
 # applies it. Tag "topic-NAME" is what it was applied to. Prints the directory.
 . "$(dirname "$0")/lib.sh"
-use_series linux
+use_series_of "${1:-}"
 cover=$(find_topic "${1:-}")
 name=$1 dir=${2:-$BUILD/topic/$1}
 
-"$TOP/scripts/series/import.sh" linux
+"$TOP/scripts/series/import.sh" "$series"
 mapfile -t required < <(required_topics "$cover")
 if git -C "$dir" rev-parse -q --verify HEAD > /dev/null 2>&1 && [ -e "$dir/.git" ]; then
 	git -C "$dir" am --abort 2> /dev/null || true
