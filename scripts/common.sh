@@ -25,7 +25,7 @@ choose_rows()			# TABLE [NAME...]
 {
 	local known name
 
-	mapfile -t known < <(awk '/^[^#]/ { print $1 }' "$1")
+	mapfile -t known < <(awk '/^[^#\t]/ { print $1 }' "$1")
 	names=("${@:2}")
 	[ $# -gt 1 ] || names=("${known[@]}")
 	for name in "${names[@]}"; do

@@ -17,10 +17,9 @@ object()			# TREE
 {
 	local make=(make -s -C "$1" O=out-layout ARCH=arm64 CC="ccache ${CROSS_COMPILE}gcc"
 		CROSS_COMPILE="$CROSS_COMPILE" KCFLAGS=-g -j"$JOBS")
-	local config=$TOP/machines/configs/archs/arm64.config
 
 	mkdir -p "$1/out-layout"
-	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig >&2
+	"${make[@]}" KCONFIG_ALLCONFIG="$(arch_config arm64)" allnoconfig >&2
 	"${make[@]}" kernel/events/core.o >&2
 	echo "$1/out-layout/kernel/events/core.o"
 }

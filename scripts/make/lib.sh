@@ -29,6 +29,19 @@ use_arch()			# ARCH
 	. "$arch_conf"
 }
 
+# Print the path of a file with the options of a row of archs.table.
+arch_config()			# NAME
+{
+	local config=$BUILD/archs/$1.config
+
+	mkdir -p "${config%/*}"
+	awk -v name="$1" '
+		/^[a-z]/	{ if (on = $1 == name) print "CONFIG_PERF_EVENTS=y" }
+		/^\t/ && on	{ for (i = 1; i <= NF; i++) print "CONFIG_" $i ($i ~ /=/ ? "" : "=y") }' \
+		"$TOP/scripts/verify/archs.table" > "$config"
+	echo "$config"
+}
+
 # Make sure that CONFIG has all options of WANTED: allnoconfig drops silently
 # those with unmet dependencies.
 check_config()			# WANTED CONFIG WHAT-FOR

@@ -7,7 +7,7 @@
 # "ok", "failed", or "no Debian cross compiler". A warning that the base does not
 # have is a failure. Installs the compilers that this machine misses.
 # TREE=DIRECTORY compiles another tree than build/linux. See compare-warnings.sh.
-. "$(dirname "$0")/../common.sh"
+. "$(dirname "$0")/../make/lib.sh"
 
 table=$TOP/scripts/verify/archs.table
 choose_rows "$table" "$@"
@@ -21,7 +21,7 @@ for name in "${names[@]}"; do
 	else
 		read -ra targets <<< "$targets"
 		verdict=$("$TOP/scripts/verify/compare-warnings.sh" "$name" "$arch" "$packages" "$compiler" \
-			"$TOP/machines/configs/archs/$name.config" "${targets[@]}") || status=1
+			"$(arch_config "$name")" "${targets[@]}") || status=1
 		: "${verdict:=failed}"
 	fi
 	printf '%-14s %s\n' "$name" "$verdict"
