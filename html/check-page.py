@@ -3,127 +3,51 @@
 """Check a page of perf fnstat in Chromium, with real clicks and keys. KTAP.
 
 usage: check-page.py PAGE SCREENSHOT
-
-Chromium is told what to do over a pair of pipes (--remote-debugging-pipe).
 """
-import base64
 import json
-import os
 import pathlib
-import select
-import subprocess
 import sys
-import tempfile
-import time
 
-TIMEOUT = 60
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
 
 
-class Browser:
-    """A Chromium with one page."""
+class Browser(webdriver.Chrome):
+    """A Chromium with one page, and what it said and sent."""
 
-    def __init__(self, profile):
-        command_in, self.out = os.pipe()
-        self.input, result_out = os.pipe()
-
-        def connect():
-            # It reads from 3 and writes to 4; neither end may be one of these before.
-            ends = os.dup(command_in), os.dup(result_out)
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
-
-        with open(f'{profile}/log', 'w', encoding='utf-8') as log:
-            self.process = subprocess.Popen(
-                ['chromium', '--headless=new', '--no-sandbox', '--disable-gpu',
-                 '--disable-background-networking', '--disable-component-update',
-                 '--no-first-run', '--hide-scrollbars', f'--user-data-dir={profile}',
-                 '--window-size=1400,1000', '--remote-debugging-pipe', 'about:blank'],
-                preexec_fn=connect, close_fds=False, stdout=log, stderr=log)
-        os.close(command_in)
-        os.close(result_out)
-        self.buffer, self.id, self.events = b'', 0, []
-        target = next(t for t in self.call('Target.getTargets')['targetInfos']
-                      if t['type'] == 'page')
-        self.session = self.call('Target.attachToTarget', targetId=target['targetId'],
-                                 flatten=True)['sessionId']
-        for domain in 'Page', 'Runtime', 'Log', 'Network':
-            self.call(domain + '.enable')
-        self.call('Emulation.setDeviceMetricsOverride', width=1300, height=960,
-                  deviceScaleFactor=1, mobile=False)
-
-    session = None
-
-    def message(self):
-        deadline = time.monotonic() + TIMEOUT
-        while b'\0' not in self.buffer:
-            if not select.select([self.input], [], [], deadline - time.monotonic())[0]:
-                sys.exit('check-page.py: Chromium does not answer')
-            data = os.read(self.input, 1 << 20)
-            if not data:
-                sys.exit('check-page.py: Chromium ended')
-            self.buffer += data
-        message, self.buffer = self.buffer.split(b'\0', 1)
-        return json.loads(message)
-
-    def call(self, method, **params):
-        self.id += 1
-        request = {'id': self.id, 'method': method, 'params': params}
-        if self.session:
-            request['sessionId'] = self.session
-        os.write(self.out, json.dumps(request).encode() + b'\0')
-        while True:
-            message = self.message()
-            if message.get('id') != self.id:
-                self.events.append(message)
-            elif 'error' in message:
-                sys.exit(f"check-page.py: {method}: {message['error']}")
-            else:
-                return message['result']
-
-    def load(self, url):
-        self.call('Page.navigate', url=url)
-        while not any(event['method'] == 'Page.loadEventFired' for event in self.events):
-            self.events.append(self.message())
+    def __init__(self, url):
+        options = webdriver.ChromeOptions()
+        for option in ('headless=new', 'no-sandbox', 'disable-gpu', 'disable-dev-shm-usage',
+                       'disable-background-networking', 'disable-component-update',
+                       'no-first-run', 'hide-scrollbars'):
+            options.add_argument('--' + option)
+        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+        super().__init__(service=Service('/usr/bin/chromedriver'), options=options)
+        self.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+            'width': 1300, 'height': 960, 'deviceScaleFactor': 1, 'mobile': False})
+        # What it does by itself is no request of the page.
+        self.get_log('performance')
+        self.get(url)
 
     def run(self, expression):
-        result = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
-        if 'exceptionDetails' in result:
-            sys.exit(f"check-page.py: {expression}: {result['exceptionDetails']}")
-        return result['result'].get('value')
+        return self.execute_script('return ' + expression)
 
     def click(self, expression):
-        x, y = self.run(f'''(() => {{
-            const element = {expression};
-            element.scrollIntoView({{block: "center"}});
-            const box = element.getBoundingClientRect();
-            return [box.x + Math.min(box.width / 2, 50), box.y + box.height / 2];
-        }})()''')
-        for kind in 'mouseMoved', 'mousePressed', 'mouseReleased':
-            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, clickCount=1,
-                      button='none' if kind == 'mouseMoved' else 'left')
+        element = self.run(expression)
+        self.execute_script('arguments[0].scrollIntoView({block: "center"})', element)
+        element.click()
 
-    def key(self, key, text=''):
-        for kind in 'keyDown', 'keyUp':
-            self.call('Input.dispatchKeyEvent', type=kind, key=key, code=key,
-                      windowsVirtualKeyCode=13 if key == 'Enter' else 27,
-                      **({'text': text} if kind == 'keyDown' and text else {}))
-
-    def screenshot(self, file):
-        shot = self.call('Page.captureScreenshot', format='png')
-        pathlib.Path(file).write_bytes(base64.b64decode(shot['data']))
+    def key(self, *keys):
+        self.switch_to.active_element.send_keys(*keys)
 
     def complaints(self):
-        """List errors of the console, and requests other than of the page."""
-        found = []
-        for event in self.events:
-            method, params = event['method'], event.get('params', {})
-            if method in ('Runtime.exceptionThrown', 'Log.entryAdded') or \
-               method == 'Runtime.consoleAPICalled':
-                found.append(json.dumps(params))
-        return found
+        """List what is on the console since the last time."""
+        return [entry['message'] for entry in self.get_log('browser')]
 
     def requests(self):
-        return [event['params']['request']['url'] for event in self.events
+        events = [json.loads(entry['message'])['message'] for entry in self.get_log('performance')]
+        return [event['params']['request']['url'] for event in events
                 if event['method'] == 'Network.requestWillBeSent']
 
 
@@ -133,7 +57,7 @@ HEADER = 'document.querySelector("table.own thead th:nth-child(%d)")'
 FRAMES = '[...document.querySelectorAll(".flame")[0].children]'
 
 
-def check(page, screenshot, profile):
+def check(page, screenshot, browser):
     """Check the page, return what is wrong with it."""
     nr, wrong = 0, []
 
@@ -147,11 +71,8 @@ def check(page, screenshot, profile):
     data = page.read_text('ascii')
     table = data.split('<table class="own">', 1)[1].split('</table>', 1)[0]
     rows = table.split('<tbody>', 1)[1].count('<tr>')
-    url = page.resolve().as_uri()
-    browser = Browser(profile)
     print('TAP version 13')
-    browser.load(url)
-    browser.screenshot(screenshot)
+    browser.save_screenshot(str(screenshot))
     result(rows > 0 and rows == browser.run(
         'document.querySelector("table.own").tBodies[0].rows.length'), f'{rows} rows')
     time_column = 1 + browser.run('[...document.querySelectorAll("table.own thead th")]'
@@ -166,7 +87,7 @@ def check(page, screenshot, profile):
                        '.querySelectorAll("[aria-sort]:not([aria-sort=none])").length') == 1,
            'aria-sort tells')
     browser.run(HEADER % 3 + '.firstChild.focus()')
-    browser.key('Enter', '\r')
+    browser.key(Keys.ENTER)
     result(browser.run(NUMBERS + '(2)') == down[::-1] or
            browser.run(NUMBERS + '(2)') == sorted(down), 'a key sorts the other way')
     browser.click(HEADER % 1 + '.firstChild')
@@ -188,45 +109,42 @@ def check(page, screenshot, profile):
     result(browser.run(find + '.style.width') == '100%' and
            not browser.run('document.querySelector(".reset").disabled'), 'a click zooms')
     result(browser.run(find + ' === document.activeElement'), 'the frame has the focus')
-    browser.key('Escape')
+    browser.key(Keys.ESCAPE)
     result(browser.run(FRAMES + '.length') == before and
            browser.run('document.querySelector(".reset").disabled'), 'Escape zooms out')
 
-    # The function with the most time of its own.
+    # The function with the most time of its own, if its name can be typed.
     browser.run(HEADER % time_column + '.firstChild.click()')
-    name = browser.run('document.querySelector("table.own").tBodies[0].rows[0]'
-                       '.cells[0].textContent')
+    name = browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
+                       '.map(row => row.cells[0].textContent).find(name => !/\ufffd/.test(name))')
     browser.click('document.querySelector("input")')
-    browser.call('Input.insertText', text=name)
+    browser.key(name)
     shown = browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
                         '.filter(row => row.offsetHeight).map(row => row.cells[0].textContent)')
     hits = browser.run(FRAMES + '.filter(f => f.matches(".hit")).map(f => f.ariaLabel)')
     result(name in shown and len(shown) < rows and hits and
            all(name.lower() in text.lower() for text in shown + hits),
            f'find shows {len(shown)} rows and {len(hits)} frames')
-    browser.call('Input.dispatchKeyEvent', type='keyDown', commands=['selectAll'])
-    browser.call('Input.dispatchKeyEvent', type='keyDown', key='Delete',
-                 windowsVirtualKeyCode=46)
+    browser.key(Keys.CONTROL, 'a')
+    browser.key(Keys.DELETE)
     result(browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
                        '.every(row => row.offsetHeight)'), 'without a word, all')
 
-    result(browser.requests() == [url], 'no request but of the page')
-    for request in browser.requests():
-        print('#', request)
-    for complaint in browser.complaints():
-        print('#', complaint)
-    result(not browser.complaints(), 'nothing on the console')
-
-    # That these two can fail.
-    browser.run('fetch("https://example.invalid/").catch(() => 0); 0')
-    time.sleep(0.5)
-    browser.run('console.error("x"); 0')
-    result(browser.complaints(), 'a request is refused, and seen')
+    requests, complaints = browser.requests(), browser.complaints()
+    for said in requests + complaints:
+        print('#', said)
+    result(requests == [page.as_uri()], 'no request but of the page')
+    result(not complaints, 'nothing on the console')
+    # That it would be there.
+    browser.execute_async_script(
+        'fetch("https://example.invalid/").catch(() => 0).then(arguments[0])')
+    result(any('example.invalid' in said for said in browser.complaints()),
+           'a request is refused, and seen')
 
     # Text on the strongest and on the weakest colour, in light and in dark.
     for scheme in 'light', 'dark':
-        browser.call('Emulation.setEmulatedMedia',
-                     features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+        browser.execute_cdp_cmd('Emulation.setEmulatedMedia', {
+            'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
         contrast = browser.run('''(() => {
             const cell = document.createElement("td"), ratios = [];
             const canvas = document.createElement("canvas").getContext("2d");
@@ -252,18 +170,13 @@ def check(page, screenshot, profile):
         })()''')
         result(contrast >= 4.5, f'text on colours, {scheme}: contrast at least {contrast:.1f}')
         if scheme == 'dark':
-            browser.screenshot(screenshot.with_name('dark.png'))
-    browser.call('Browser.close')
-    browser.process.wait(TIMEOUT)
+            browser.save_screenshot(str(screenshot.with_name('dark.png')))
     print(f'1..{nr}')
     return wrong
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        sys.exit(bool(check(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), profile)))
-
-
-main()
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
+html = pathlib.Path(sys.argv[1]).resolve()
+with Browser(html.as_uri()) as chromium:
+    sys.exit(bool(check(html, pathlib.Path(sys.argv[2]), chromium)))

@@ -9,7 +9,8 @@
 . "$(dirname "$0")/../scripts/make/lib.sh"
 
 [ $# -le 1 ] || usage
-need chromium python3
+need python3 chromium chromium-driver=chromedriver \
+	python3-selenium=/usr/lib/python3/dist-packages/selenium
 script=$TOP/html/fnstat-html.py
 dir=$RESULTS/page
 if [ $# = 1 ]; then
@@ -24,4 +25,5 @@ else
 fi
 python3 "$script" -o "$dir/page.html" "$report"
 say "$dir/page.html"
-python3 "$TOP/html/check-page.py" "$dir/page.html" "$dir/screenshot.png"
+# Debian's python3 has selenium.
+/usr/bin/python3 "$TOP/html/check-page.py" "$dir/page.html" "$dir/screenshot.png"

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: test.sh
 #
-# Does fnstat-html.py make a page of what "perf report --json" writes, or refuse it with one
-# sentence? KTAP.
+# Does fnstat-html.py make a page of what "perf report --json" writes, which does in Chromium what
+# it should, or refuse it with one sentence? KTAP.
 . "$(dirname "$0")/../scripts/common.sh"
 . "$TOP/scripts/packages.sh"
 
 script=$TOP/html/fnstat-html.py
-need python3
+need python3 chromium chromium-driver=chromedriver \
+	python3-selenium=/usr/lib/python3/dist-packages/selenium
 testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 23
+plan 24
 
 check()				# WHAT COMMAND...
 {
@@ -265,4 +266,7 @@ do
 	fi
 done
 
+# Debian's python3 has selenium.
+check "In Chromium, see check-page.py" \
+	/usr/bin/python3 "$TOP/html/check-page.py" "$testdir/first.html" "$testdir/screenshot.png"
 exit "$failed"
