@@ -51,7 +51,7 @@ spelling()
 {
 	local texts
 	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -vE '^patches/|^machines/configs/|\.pin$')
-	codespell --ignore-words-list "$(grep -v '^#' scripts/verify/codespell.words | paste -sd ,)" "${texts[@]}"
+	codespell "${texts[@]}"
 }
 
 checkpatch()
@@ -87,7 +87,7 @@ english()
 {
 	local texts status=0
 	mapfile -t texts < <(printf '%s\n' "${files[@]}" | grep -E '^(html|scripts|tests|machines)/' |
-		grep -vE '\.(config|table|pin|case)$|lint\.sh$')
+		grep -vE '\.(config|table|pin|cases)$|lint\.sh$')
 	! grep -nE '^[[:space:]]*(#|/\*|//) (Of|Those|None|Nor|Half|As|The same)\>' "${texts[@]}" ||
 		status=1
 	! grep -nE '\<(stops? to|go(es)? on|begins? anew)\>' "${texts[@]}" || status=1

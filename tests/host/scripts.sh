@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: scripts.sh
 #
-# Test scripts/: what summary.sh prints for each cases/summary-*.case, how
-# the list of each cases/list-*.case expands, what those of series/ do with the small
-# series of each cases/series-*.case, and that wrong arguments are refused with a sentence
-# before any work. KTAP.
+# Test scripts/: what summary.sh prints for each case of summary.cases, how the list of each one of
+# list.cases expands, what those of series/ do with the small series of each one of series.cases,
+# and that wrong arguments are refused with a sentence before any work. KTAP.
 #
-# A case is several files in one. "== FILE" begins one, a line "\ No newline at end of file"
+# "=== NAME" begins a case, "== FILE" one of its files, and a line "\ No newline at end of file"
 # after its last one means that, as in a diff:
 #
 #	list.tests		the list of tests
@@ -37,21 +36,22 @@ result()			# STATUS WHAT
 
 echo 'TAP version 13'
 
-# Write the files of a CASE to a new directory, and set dir to that.
-unpack()			# CASE
+# Write the files of the CASES, each to a directory of its own, and set cases to these.
+unpack()			# CASES
 {
-	dir=$out/$(basename "$1" .case)
-	mkdir -p "$dir/results"
-	awk -v dir="$dir" '
+	mapfile -t cases < <(sed -n "s|^=== |$out/|p" "$1")
+	mkdir -p "${cases[@]/%//results}"
+	awk -v out="$out" '
 		function put(newline)
 		{
 			if (held)
 				printf "%s%s", line, newline > file
 			held = 0
 		}
+		sub(/^=== /, "")	{ put("\n"); dir = out "/" $0 "/"; next }
 		sub(/^== /, "") {
 			put("\n")
-			file = dir "/" $0
+			file = dir $0
 			system("mkdir -p $(dirname " file ")")
 			printf "" > file
 			next
@@ -61,19 +61,19 @@ unpack()			# CASE
 		END				{ put("\n") }' "$1"
 }
 
-for case in cases/summary-*.case; do
-	unpack "$case"
+unpack summary.cases
+for dir in "${cases[@]}"; do
 	"$TOP/scripts/run/summary.sh" "$dir/list.tests=$dir/results" > "$dir/seen" 2>&1
 	echo $? > "$dir/seen.status"
 	diff -u "$dir/expected" "$dir/seen" > "$out/difference" &&
 		diff -u "$dir/status" "$dir/seen.status" >> "$out/difference"
-	result $? "$(basename "$dir")"
+	result $? "${dir##*/}"
 done
 
-for case in cases/list-*.case; do
-	unpack "$case"
+unpack list.cases
+for dir in "${cases[@]}"; do
 	expand_list "$dir/list.tests" 2>&1 | diff -u "$dir/expected" - > "$out/difference"
-	result $? "$(basename "$dir")"
+	result $? "${dir##*/}"
 done
 
 # Run COMMAND with a name, but without a configuration of git.
@@ -85,8 +85,8 @@ as_author()			# COMMAND...
 		GIT_COMMITTER_EMAIL=a@example.com "$@"
 }
 
-for case in cases/series-*.case; do
-	unpack "$case"
+unpack series.cases
+for dir in "${cases[@]}"; do
 	cp -r "$TOP/scripts" "$dir"
 	git init -q "$dir/tree"
 	as_author git -C "$dir/tree" add .
@@ -95,7 +95,7 @@ for case in cases/series-*.case; do
 	(cd "$dir" && as_author KERNEL_TREE="$dir/tree" bash command) 2>&1 < /dev/null |
 		sed "s|$dir/||g" > "$dir/seen"
 	diff -u "$dir/expected" "$dir/seen" > "$out/difference"
-	result $? "$(basename "$dir")"
+	result $? "${dir##*/}"
 done
 
 # What is printed in one line, with exit status 1.
