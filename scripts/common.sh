@@ -33,6 +33,24 @@ choose_rows()			# TABLE [NAME...]
 	done
 }
 
+# Leave out what checkpatch says, in lines "FILE:LINE: LEVEL:TYPE: ...", where a row of
+# checkpatch.exceptions has the type and the file.
+drop_exceptions()
+{
+	awk -F ':' -v table="$TOP/scripts/verify/checkpatch.exceptions" '
+		BEGIN {
+			while ((getline line < table) > 0) {
+				if (line !~ /^[A-Z]/)
+					continue
+				split(line, word, " ")
+				gsub(/[.]/, "[.]", word[2])
+				gsub(/[*]/, ".*", word[2])
+				patterns[word[1]] = patterns[word[1]] "|^" word[2] "$"
+			}
+		}
+		!($4 in patterns) || $1 !~ substr(patterns[$4], 2)'
+}
+
 # End unless WHAT is one of those that the comment on top of the script lists.
 check_what()			# [WHAT]
 {

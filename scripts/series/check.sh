@@ -4,7 +4,7 @@
 #
 # Prove that a series applies to its base with plain "git am", that an export of
 # the result is the same files again, to the byte, that checkpatch has nothing
-# to say but what checkpatch.exceptions lists, that no patch is signed, and
+# to say but what scripts/verify/checkpatch.exceptions lists, that no patch is signed, and
 # that each cover of linux names whom get_maintainer.pl names; and that backports
 # apply to theirs.
 . "$(dirname "$0")/lib.sh"
@@ -41,7 +41,7 @@ if [ "$BASE_COMMIT" = "$(git -C "$tree" rev-parse base)" ]; then
 	rm -rf "$copy"
 	"$TOP/scripts/series/export.sh" "$series" "$tree" "$copy/patches"
 	say "comparing ${patches#"$TOP/"} and the plain files with what the patches create"
-	diff -r -x base.pin -x checkpatch.exceptions -x qemu -x man-pages -x syzkaller -x backports -x later \
+	diff -r -x base.pin -x qemu -x man-pages -x syzkaller -x backports -x later \
 		"$patches" "$copy/patches"
 	if [ "$series" = linux ]; then
 		while read -r file; do
@@ -56,39 +56,26 @@ else
 	warn "the base is not that of the series: only that it applies is checked"
 fi
 
-# Print the types that are ignored for a patch.
-exceptions()			# PATCH
-{
-	local type pattern name=${1##*/}
-
-	name=${name#*-}
-	while read -r type pattern _; do
-		# shellcheck disable=SC2254 # a pattern is wanted
-		case ${name%.patch} in
-		$pattern)	echo "$type" ;;
-		esac
-	done < <(grep -sE "^[A-Z]" "$patches/checkpatch.exceptions")
-}
-
 checkpatch()			# PATCH; prints what it has to say
 {
-	local ignore options=(--strict)
+	local name=${1##*/} options=(--strict --show-types --showfile --terse)
 
 	[ "$series" = linux ] || options=(--no-tree)
-	ignore=$(exceptions "$1" | paste -sd,)
 	# Debian's python3 has what spdxcheck.py imports.
 	(cd "$tree" && PATH=/usr/bin:/bin perl scripts/checkpatch.pl "${options[@]}" \
-		--patch --no-signoff --quiet --no-summary \
-		${ignore:+--ignore "$ignore"} "$1" 2>&1) |
-		if [ "$series" = linux ]; then cat; else
+		--patch --no-signoff --quiet --no-summary "$1" 2>&1) |
+		if [ "$series" = linux ]; then
+			# What it says of a message has no file: it has the name of the patch.
+			sed "s|^:|${name#*-}:|" | drop_exceptions | sed "s|^|${name%%-*} |"
+		else
 			# QEMU's has no types. New files are below directories that
 			# MAINTAINERS has, and no patch is signed.
 			grep -vE 'does MAINTAINERS need updating|Missing Signed-off-by' |
 			grep -E -A 3 '^(ERROR|WARNING)' || true
 		fi
 }
-export -f checkpatch exceptions
-export tree series patches
+export -f checkpatch drop_exceptions
+export TOP tree series
 
 mapfile -t files < <(series_files "$patches" | grep '\.patch$')
 say "checkpatch of ${#files[@]} patches"

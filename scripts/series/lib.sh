@@ -36,7 +36,7 @@ use_series()			# linux|linux-VERSION|qemu
 	. "${BASE_PIN:-$patches/base.pin}"
 }
 
-# The same for the series that has a topic.
+# Like use_series(), for the one that has a topic.
 use_series_of()			# NAME
 {
 	if compgen -G "$TOP/patches/qemu/[0-9][0-9][0-9][0-9]-$1.cover" > /dev/null; then

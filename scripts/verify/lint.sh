@@ -4,8 +4,8 @@
 #
 # Lint what this repository has as plain files, in seconds and without a tree of
 # the series: shellcheck, codespell, and of the kernel checkpatch and kernel-doc,
-# and that the selftests compile against headers as they are installed. Types of
-# checkpatch that do not apply to a file are in lint.exceptions. KTAP.
+# and that the selftests compile against headers as they are installed. What
+# checkpatch says that does not apply to a file is in checkpatch.exceptions. KTAP.
 . "$(dirname "$0")/../common.sh"
 . "$TOP/scripts/packages.sh"
 
@@ -56,22 +56,11 @@ spelling()
 
 checkpatch()
 {
-	local file type pattern ignore said='' status=0
-	for file in "${plain[@]}"; do
-		case $file in
-		*.[ch]|*/Makefile|*.rst|*.sh) ;;
-		*) continue ;;
-		esac
-		ignore=FILE_PATH_CHANGES
-		while read -r type pattern _; do
-			# shellcheck disable=SC2254 # a pattern is wanted
-			case $file in $pattern) ignore+=,$type ;; esac
-		done < <(grep -E '^[A-Z]' scripts/verify/lint.exceptions)
-		said=$(perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary \
-			--ignore "$ignore" -f "$file") || true
-		[ -z "$said" ] || { echo "$said"; status=1; }
-	done
-	return "$status"
+	local sources said
+	mapfile -t sources < <(printf '%s\n' "${plain[@]}" | grep -E '\.([ch]|rst|sh)$|/Makefile$')
+	said=$({ perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
+		--show-types -f "${sources[@]}" || true; } | drop_exceptions)
+	[ -z "$said" ] || { echo "$said"; return 1; }
 }
 
 kernel_doc()
