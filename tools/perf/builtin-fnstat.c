@@ -31,8 +31,8 @@
 struct fnstat_args {
 	int		nr;
 	const char	**argv;
-	const char	*cpus;		/* of -C, or NULL */
-	bool		branches;	/* one of these is for branch stacks */
+	const char	*cpus;		/* argument of -C, or NULL */
+	bool		branches;	/* one of the options is for branch stacks */
 };
 
 static int fnstat__keep_option(const struct option *opt, const char *arg, int unset)
@@ -71,8 +71,8 @@ static bool has_option(const struct option *opts, const struct option *other)
 }
 
 /*
- * Make a table of own options and those of another command, which are kept for it: only
- * who knows all of them can tell where the workload begins.
+ * Make a table of own options and those of another command, which are kept for it: the parser
+ * needs all of them to find the start of the workload.
  */
 static struct option *fnstat__join_options(const struct option *own, const struct option *others,
 					   struct fnstat_args *args)
@@ -97,7 +97,7 @@ static struct option *fnstat__join_options(const struct option *own, const struc
 		opt->callback = fnstat__keep_option;
 		opt->value = args;
 		opt->set = NULL;
-		/* Those without a value come first. */
+		/* Types without a value come first. */
 		if (others->type < OPTION_STRING)
 			opt->flags |= PARSE_OPT_NOARG;
 		opt++;
@@ -106,7 +106,7 @@ static struct option *fnstat__join_options(const struct option *own, const struc
 	return all;
 }
 
-/* Tell if the CPU can count cycles with terms, or return an error. */
+/* Check if the CPU can count cycles with terms. Return 0, or an error. */
 static int can_count_cycles(const char *terms, bool kernel)
 {
 	struct strbuf event = STRBUF_INIT;
@@ -120,8 +120,8 @@ static int can_count_cycles(const char *terms, bool kernel)
 #define DEFAULT		(~0ULL)
 
 /*
- * What a window executes, in cycles, behind what the interrupt adds: longer than what differs
- * between interrupts, and than what a reorder buffer has.
+ * Cycles that a window executes after what the interrupt adds: more than this differs between
+ * interrupts, and more than a reorder buffer holds.
  */
 #define WINDOW_LENGTH	300
 #define WINDOW_JITTER	200
@@ -142,19 +142,19 @@ struct fnstat_record {
 	bool		branches;
 };
 
-/* Choose the lengths of windows that the user has not. */
+/* Choose the lengths of windows that the user has not given. */
 static void fnstat__choose_window(struct fnstat_record *rec)
 {
 	char terms[64];
 	double cost = 0;
 
-	/* The kernel's part of the interrupt cannot be told from the rest of the window. */
+	/* The kernel's part of the interrupt cannot be separated from the window. */
 	if (rec->window == DEFAULT && rec->kernel)
 		rec->window = 0;
 	rec->hz = 1e9;
 	if (window_cost__measure(&cost, &rec->hz, &rec->branches))
 		cost = 0;
-	/* What the user asks for is not replaced. */
+	/* Do not replace windows or branch stacks that the user asked for. */
 	if (rec->window != DEFAULT || rec->own_branches)
 		rec->branches = false;
 	if (rec->window == DEFAULT) {
@@ -178,7 +178,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	/* A program that repeats itself must not stay in step with the samples. */
 	if (rec->jitter == DEFAULT)
 		rec->jitter = rec->window && !rec->freq ? rec->period / 10 : 0;
-	/* Nor must a window be a whole number of its loops. */
+	/* A window must not be a whole number of its loops either. */
 	if (rec->window_jitter == DEFAULT)
 		rec->window_jitter = rec->window / 3 * 2;
 }
@@ -201,7 +201,7 @@ static int fnstat__add_terms(const struct fnstat_record *rec, u64 window, struct
 	return ret;
 }
 
-/* Append those of other events, which are to have as many samples as there are rounds. */
+/* Append the terms of other events, to get about as many samples as there are rounds. */
 static int fnstat__add_sampling_terms(const struct fnstat_record *rec, struct strbuf *terms)
 {
 	u64 freq = rec->freq;
@@ -216,7 +216,7 @@ static int fnstat__add_sampling_terms(const struct fnstat_record *rec, struct st
 	return strbuf_addf(terms, "freq=%" PRIu64, freq);
 }
 
-/* Without cycles there is no metric, but the time of functions. */
+/* Append a clock, which has the time of functions where nothing counts cycles. */
 static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *events)
 {
 	if (rec->metrics || rec->counters) {
@@ -266,7 +266,7 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 	return ret;
 }
 
-/* Tell if the event that samples can be opened, or return an error. */
+/* Check if the event that samples can be opened. Return 0, or an error. */
 static int fnstat__can_sample(const struct fnstat_record *rec)
 {
 	struct strbuf terms = STRBUF_INIT;
@@ -277,7 +277,7 @@ static int fnstat__can_sample(const struct fnstat_record *rec)
 	return ret;
 }
 
-/* Append a group of cycles and instructions, so that what runs on a PMU is not missing. */
+/* Append a group of cycles and instructions, to include what runs on a PMU without metrics. */
 static int fnstat__add_instructions(const struct fnstat_record *rec, const char *pmu,
 				    struct strbuf *events)
 {
@@ -297,7 +297,7 @@ static int fnstat__add_instructions(const struct fnstat_record *rec, const char 
 	return ret;
 }
 
-/* Append the groups of each core PMU. One that has none, where another one has, counts less. */
+/* Append the groups of each core PMU. A PMU without the metrics counts instructions. */
 static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *metrics,
 				  struct strbuf *events)
 {
@@ -354,7 +354,7 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	return ret;
 }
 
-/* Parse a frequency as perf record does, but not as a number what is none. */
+/* Parse a frequency like perf record, but refuse anything that is no number. */
 static int parse_freq(const struct option *opt, const char *arg, int unset)
 {
 	struct record_opts record_opts = {};
@@ -436,7 +436,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		rec.period = 1999700;
 
 	ret = can_count_cycles("", rec.kernel);
-	/* Perf record would do the same, without a word, but with windows for the kernel. */
+	/* perf record would drop the kernel silently, and keep the lengths for it. */
 	if (rec.kernel && (ret == -EACCES || ret == -EPERM) &&
 	    !can_count_cycles("", /*kernel=*/false)) {
 		pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
@@ -515,9 +515,9 @@ static int cmd_fnstat_report(int argc, const char **argv)
 		return -ENOMEM;
 	rep_argv[nr++] = "report";
 	rep_argv[nr++] = "--windows";
-	/* Those of a function itself, unless the user asks for what it calls. */
+	/* Show the metrics of functions themselves, unless the user asks for children. */
 	rep_argv[nr++] = "--no-children";
-	/* It would come before the fields. */
+	/* A sort key would come before the fields. */
 	if (!fields || *fields == '+') {
 		rep_argv[nr++] = "--sort";
 		rep_argv[nr++] = "sym";

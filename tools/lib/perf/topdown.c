@@ -17,15 +17,15 @@
 #define LEVEL_PARTS	4	/* of each level */
 #define SLICES		2	/* attr.config1 of slots, metrics_slices in sysfs */
 #define STEPS		0xff	/* of a fraction, which has 8 bits */
-/* No sequence counts of a user page: those are even while nobody writes. */
+/* Values that are no sequence count of a user page, which is even while it is not written. */
 #define NO_LOCK		1
 #define WRITING		3	/* @base is being written */
 
 /*
  * With SLICES, the kernel adds the registers of slots and metrics to the counts each time
  * that the thread is switched or its events are read, zeroes them, and changes the sequence
- * count of the user page of slots. As long as that is @lock, counts are @base and what is
- * in the registers.
+ * count of the user page of slots. As long as that is @lock, counts are @base plus the
+ * registers.
  */
 struct perf_topdown {
 	struct perf_event_mmap_page	*page;
@@ -37,15 +37,15 @@ struct perf_topdown {
 };
 
 /*
- * Numbers, as the address of what a thread has may have been that of another one. With
- * this model the one of a thread is found without a function call. That of a process is in
- * a page of its own: fork(2) zeroes it in the child.
+ * Threads and processes have numbers, because addresses of thread-local data are reused. The
+ * TLS model avoids a function call to find the number of a thread. The number of a process is
+ * in a separate page, which fork(2) zeroes in the child.
  */
 static __thread u32 this_thread __attribute__((tls_model("initial-exec")));
 static u32 last_thread, last_process;
 static u32 this_process[4096 / sizeof(u32)] __aligned(4096);
 
-/* What is read instead of a user page where there is none. */
+/* Page to read where there is no user page. */
 static struct perf_event_mmap_page no_page;
 
 #if defined(__i386__) || defined(__x86_64__)
@@ -103,7 +103,7 @@ static int open_events(struct perf_topdown *topdown)
 		.config1 = SLICES,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		/* What a virtual machine runs is not this thread's; KVM may refuse both. */
+		/* Do not count a virtual machine; KVM may refuse to count both. */
 		.exclude_guest = 1,
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -195,14 +195,14 @@ static noinline int read_kernel(struct perf_topdown *topdown, struct perf_topdow
 	topdown->base = *raw;
 	lock = READ_ONCE(page->lock);
 	barrier();
-	/* Was anything counted since read(2), in a switch, or by a handler's read(2)? */
+	/* Check that nothing was counted since read(2), by a switch or a handler's read(2). */
 	known = page->cap_user_rdpmc && page->index == RDPMC_SLOTS + 1 && page->offset == data[3];
 	barrier();
 	WRITE_ONCE(topdown->lock, known ? lock : NO_LOCK);
 	return 0;
 }
 
-/* The part of @unit, which is 2^32 / STEPS for each slot, that a field tells: < 2^64. */
+/* Return the part of @unit, 2^32 / STEPS for each slot, of a field: < 2^64. */
 static s64 fraction(u64 unit, u32 metrics, int field)
 {
 	return unit * (metrics >> 8 * field & STEPS) >> 32;
@@ -221,7 +221,7 @@ int perf_topdown__read(struct perf_topdown *topdown, struct perf_topdown_raw *ra
 	if (READ_ONCE(page->lock) != lock)
 		return read_kernel(topdown, raw);
 
-	/* A handler that has changed @base before this has changed the page's lock, too. */
+	/* A handler that changed @base before this also changed the page's lock. */
 	barrier();
 	slots = rdpmc(RDPMC_SLOTS);
 	metrics = rdpmc(RDPMC_METRICS);
@@ -273,12 +273,12 @@ void perf_topdown__delete(struct perf_topdown *topdown)
 	if (!topdown)
 		return;
 	inherited = topdown->process != READ_ONCE(this_process[0]);
-	/* Descriptors that a child has inherited would leave it counting. */
+	/* Descriptors that a child inherited would keep it counting. */
 	if (!inherited && topdown->nr)
 		ioctl(topdown->fd[0], PERF_EVENT_IOC_DISABLE, 0);
 	while (topdown->nr)
 		close(topdown->fd[--topdown->nr]);
-	/* A process that was forked does not have the page. */
+	/* A forked process does not have the page. */
 	if (!inherited && topdown->page != &no_page)
 		munmap(topdown->page, sysconf(_SC_PAGESIZE));
 	free(topdown);

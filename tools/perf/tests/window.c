@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Test the tracker of windows and their estimates with samples that are made by hand. */
+/* Test the tracker of windows and their estimates with samples made by hand. */
 #include <dwarf-regs.h>
 #include <errno.h>
 #include <math.h>
@@ -37,7 +37,7 @@ struct fixture {
 	struct thread		*threads[2];
 };
 
-/* What a sample says, and what the tracker is to say of it. */
+/* A sample, and the expected result of the tracker. */
 struct step {
 	bool		window;
 	bool		split;
@@ -182,7 +182,7 @@ static int test__window_rounds(struct test_suite *test __maybe_unused,
 		  .ends = true, .index = 0, .deltas = { 12, 6 } },
 		{ .window = true, .period = 10, .cycles = 1025, .instructions = 507,
 		  .ends = true, .index = 1, .deltas = { 10, 1 } },
-		/* It is shorter by the five cycles that the last round was too long. */
+		/* This interval is shorter by the five cycles of the last overrun. */
 		{ .period = 1000, .cycles = 2025, .instructions = 1000,
 		  .begins = true, .weight = 1020, .deltas = { 1000, 493 } },
 		/* The first window of this round is missing. */
@@ -193,7 +193,7 @@ static int test__window_rounds(struct test_suite *test __maybe_unused,
 		  .ends = true, .index = 1, .deltas = { 10, 5 } },
 		{ .window = true, .period = 10, .cycles = 4620, .instructions = 2905,
 		  .deltas = { 1010, 1000 } },
-		/* Too short. */
+		/* This window is too short. */
 		{ .period = 1000, .cycles = 5620, .instructions = 3000,
 		  .begins = true, .weight = 1020, .deltas = { 1000, 95 } },
 		{ .window = true, .period = 10, .cycles = 5629, .instructions = 3001,
@@ -221,7 +221,7 @@ static int test__window_problems(struct test_suite *test __maybe_unused,
 		  .ends = true, .problems = WINDOW_LOST, .deltas = { 10, 5 } },
 		{ .period = 1000, .cycles = 2010, .instructions = 1000, .lost = 1,
 		  .begins = true, .weight = 1010, .deltas = { 1000, 495 } },
-		/* Other events lost records, this one says that it did not. */
+		/* Records of other events were lost, but none of this one. */
 		{ .window = true, .period = 10, .cycles = 2020, .instructions = 1005, .lost = 1,
 		  .lost_records = true, .ends = true, .deltas = { 10, 5 } },
 		{ .period = 1000, .cycles = 3020, .instructions = 1500, .lost = 1,
@@ -282,7 +282,7 @@ static int test__window_plain(struct test_suite *test __maybe_unused,
 		{ .period = 1000, .cycles = 8400, .instructions = 3500, .lost_records = true,
 		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_LOST,
 		  .deltas = { 1000, 500 } },
-		/* The counts are those of a CPU: another thread goes on with them. */
+		/* The counts are those of a CPU: another thread continues them. */
 		{ .period = 1000, .cycles = 9400, .instructions = 4000, .thread = 1,
 		  .begins = true, .weight = 1000, .ends = true, .problems = WINDOW_SPLIT,
 		  .deltas = { 1000, 500 } },
@@ -304,7 +304,7 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 				int subtest __maybe_unused)
 {
 	static const struct step steps[] = {
-		/* Each thread has counts of its own. */
+		/* Each thread has separate counts. */
 		{ .period = 1000, .cycles = 1000, .instructions = 500,
 		  .begins = true, .weight = 1010, .deltas = { 1000, 500 } },
 		{ .period = 1000, .cycles = 1001, .instructions = 50, .thread = 1,
@@ -336,7 +336,7 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
-/* Samples as only files have them that are damaged, or made by hand. */
+/* Check samples of files that are damaged, or made by hand. */
 static int check_files(struct fixture *f)
 {
 	struct evsel *branches = evsel__next(f->instructions);
@@ -372,7 +372,7 @@ static int check_files(struct fixture *f)
 							 &window), 0);
 	TEST_ASSERT_VAL("unknown", window.ends && (window.problems & WINDOW_BACKWARDS));
 
-	/* The counts of one event are not those of a group, which is a pointer. */
+	/* A count of one event is no pointer to those of a group. */
 	f->cycles->core.attr.read_format &= ~PERF_FORMAT_GROUP;
 	sample.read.group.values = (void *)1;
 	TEST_ASSERT_EQUAL("one count", window_tracker__add(f->tracker, &sample, f->threads[0],
@@ -426,7 +426,7 @@ static int check_samplers(struct fixture *f)
 }
 
 /*
- * Not the leader samples, but the second event. The order of the values changes once. At last,
+ * The second event samples, not the leader. The order of the values changes once. Finally,
  * another thread has the same TID.
  */
 static int check_member(struct fixture *f)
@@ -480,7 +480,7 @@ static int test__window_samplers(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
-/* Two PMUs have a group each, with periods of their own. Their samples come in turn. */
+/* Two PMUs have a group each, with different periods. Their samples come in turn. */
 static int check_groups(struct fixture *f)
 {
 	struct evsel *leaders[2] = { f->cycles, evsel__next(f->instructions) };
@@ -519,7 +519,7 @@ static int check_groups(struct fixture *f)
 		TEST_ASSERT_EQUAL("data", window_round__set_data(window.beginning, &i, sizeof(i)),
 				  0);
 	}
-	/* The ID of the other leader is no sample of this one. */
+	/* A sample with the ID of the other leader is no sample of this one. */
 	values[0] = counts[0] + periods[0];
 	values[1] = CYCLES_ID;
 	sample.evsel = leaders[1];
@@ -548,7 +548,7 @@ static bool is_close(double a, double b, double relative)
 	return fabs(a - b) <= relative * fabs(b);
 }
 
-/* An event that samples too: which one is only asked by others. */
+/* Make a group of events. @sampled: All of them have samples. */
 static struct window_group *new_group(struct fixture *f, bool sampled, const char *metrics)
 {
 	struct window_group *group;
@@ -569,7 +569,7 @@ static struct window_group *new_group(struct fixture *f, bool sampled, const cha
 	return group;
 }
 
-/* Add @nr rounds of two samples in an entry, and windows which count this. */
+/* Add @nr rounds of two samples in an entry, and windows with these counts. */
 static int add_windows(struct window_stats *stats, struct window_group *group, unsigned int nr,
 		       const u64 *counts, bool left)
 {
@@ -588,7 +588,7 @@ static int add_windows(struct window_stats *stats, struct window_group *group, u
 	return TEST_OK;
 }
 
-/* Find the costs, and take them out, as before entries are collapsed. */
+/* Find the costs, and subtract them, as is done before entries are collapsed. */
 static void correct(struct window_group *group, struct window_stats *stats, unsigned int nr,
 		    double nr_interrupts)
 {
@@ -606,8 +606,8 @@ static void delete_group(struct window_group *group, struct window_stats *stats,
 }
 
 /*
- * Two entries with half of the time each: of CPI 1 and 2, and with a branch for two instructions.
- * Interrupts add 60 cycles, and 3 branches.
+ * Find costs in two entries with half of the time each, CPI 1 and 2, and a branch for two
+ * instructions. Interrupts add 60 cycles, and 3 branches.
  */
 static int check_costs(struct fixture *f)
 {
@@ -630,7 +630,7 @@ static int check_costs(struct fixture *f)
 			is_close(group->costs[2], 3, 0.000001));
 	TEST_ASSERT_VAL("totals", is_close(group->totals[0], 20000, 0.000001) &&
 			group->totals[1] == 15000 && is_close(group->totals[2], 7500, 0.000001));
-	/* Of 1000 cycles in windows, for 10000 of the entry. */
+	/* Windows have 1000 cycles, the entry 10000. */
 	for (int i = 0; i < 2; i++) {
 		double insns = i ? 50 : 100;
 
@@ -669,7 +669,7 @@ static int check_costs(struct fixture *f)
 	window_stats__exit(&sum);
 	delete_group(group, stats, 2);
 
-	/* The kernel's part of the interrupt is not known, and none takes less than no time. */
+	/* The kernel's part of the interrupt is not known, and no interrupt takes negative time. */
 	for (int i = 0; i < 3; i++) {
 		memset(stats, 0, sizeof(stats));
 		f->cycles->core.attr.exclude_kernel = i != 0;
@@ -693,7 +693,7 @@ static int check_costs(struct fixture *f)
 	return TEST_OK;
 }
 
-/* A window that ends elsewhere is half of each of both, as the last of the two entries. */
+/* A window that ends elsewhere counts half in each entry, like the last of these two entries. */
 static int check_left(struct fixture *f)
 {
 	const u64 counts[] = { 100, 50, 0, 0 };
@@ -721,13 +721,13 @@ static int check_left(struct fixture *f)
 	correct(group, stats, 2, 0);
 	TEST_ASSERT_VAL("scaled", is_close(stats[1].left / stats[1].sums[0], 0.5 / 3.5, 0.000001));
 	window_group__calibrate(group, &entry, 1);
-	/* All windows are equal: what is left is the bias, of 3.77 windows. */
+	/* All windows are equal: only the bias of 3.77 windows remains. */
 	window_stats__estimate(&entry, group, 0, &estimate);
 	noise = 3.5 * 3.5 / 3.25;
 	noise = (0.5 / 3.5 * noise + 1) / (noise + 2);
 	TEST_ASSERT_VAL("bias", is_close(log(estimate.high / estimate.value),
 					 1.96 * sqrt(group->bias * (noise * noise + 0.09)), 0.001));
-	/* No window tells of less than no time. */
+	/* A window that is shorter than the cost is not used. */
 	group->costs[0] = 100;
 	window_stats__correct(&stats[1], group);
 	TEST_ASSERT_VAL("no time", !stats[1].sums);
@@ -735,12 +735,12 @@ static int check_left(struct fixture *f)
 	return TEST_OK;
 }
 
-/* What samples say is pooled with windows, alone without them, and of rare events. */
+/* Samples are pooled with windows, or alone without windows and for rare events. */
 static int check_samples(struct fixture *f)
 {
 	/*
-	 * An interval of a fifth is the widest without a mark: that of 115.5 samples. If it has
-	 * twice or half of the value, this is not worth a look.
+	 * An interval of a fifth is the widest without a mark: that of 115.5 samples. If it
+	 * contains twice or half of the value, the estimate is useless.
 	 */
 	static const struct {
 		double			nr;
@@ -775,10 +775,10 @@ static int check_samples(struct fixture *f)
 	group->totals[3] = 8000;
 	correct(group, &stats, 1, 0);
 	window_group__calibrate(group, &entry, 1);
-	/* That of other programs. */
+	/* The bias is that of other programs. */
 	TEST_ASSERT_VAL("likely bias", is_close(group->bias, 0.0625 * exp(0.18), 0.01));
 
-	/* Windows say 0.5 for a cycle, samples that 320 of 800 are here, so 0.4. */
+	/* The rate of windows is 0.5, that of samples 0.4, as 320 of 800 are here. */
 	samples[1].share = 0.4;
 	samples[1].all = 800;
 	sampled = 0.6 / 320 + time;
@@ -803,14 +803,14 @@ static int check_samples(struct fixture *f)
 	samples[1].share = 2.9 / 800;
 	window_stats__estimate(&entry, group, 1, &estimate);
 	TEST_ASSERT_VAL("windows", is_close(estimate.value, 0.5, 0.000001));
-	/* An interrupt adds four times what is left of a window, a twentieth of it more or less. */
+	/* An interrupt adds four times what remains of a window, with an error of a twentieth. */
 	group->costs[0] = 400;
 	windows += pow(0.05 * 4, 2);
 	window_stats__estimate(&entry, group, 1, &estimate);
 	TEST_ASSERT_VAL("cost", is_close(log(estimate.high / estimate.value),
 					 1.96 * sqrt(windows), 0.001));
 	group->costs[0] = 0;
-	/* Branch stacks tell where what they count was. */
+	/* Branch stacks have the place of each count. */
 	samples[1].share = 0.4;
 	sampled = 0.6 / 320 + time;
 	group->branches = true;
@@ -833,19 +833,19 @@ static int check_samples(struct fixture *f)
 		TEST_ASSERT_EQUAL("mark", window_stats__estimate(&no_windows, group, 2, &estimate),
 				  marks[i].quality);
 	}
-	/* None is an upper end. */
+	/* An event without samples has an upper end. */
 	samples[1].share = 0;
 	TEST_ASSERT_EQUAL("none", window_stats__estimate(&no_windows, group, 1, &estimate),
 			  WINDOW_ESTIMATE_BOUND);
 	TEST_ASSERT_VAL("none", !estimate.value && !estimate.low &&
 			is_close(estimate.high, 3.689 * 500 / 400000, 0.000001));
-	/* An end above what all have tells nothing. */
+	/* An end above the value of all entries is no bound. */
 	group->metrics[1].total = estimate.high / 2;
 	TEST_ASSERT_EQUAL("no bound", window_stats__estimate(&no_windows, group, 1, &estimate),
 			  WINDOW_ESTIMATE_USELESS);
 	TEST_ASSERT_EQUAL("no CPI", window_stats__estimate(&no_windows, group, 0, &estimate),
 			  WINDOW_ESTIMATE_NONE);
-	/* What never happened is not unknown. */
+	/* An event that never happened is known to be 0. */
 	samples[1].all = 0;
 	group->totals[1] = 0;
 	group->metrics[1].total = 0;
@@ -856,7 +856,7 @@ static int check_samples(struct fixture *f)
 	return TEST_OK;
 }
 
-/* Half of the samples of cycles are missing, or of instructions. */
+/* Check recordings that lack half of the samples of cycles, or of instructions. */
 static int check_contradiction(struct fixture *f)
 {
 	const u64 counts[] = { 100, 50, 0, 0 };
@@ -872,7 +872,7 @@ static int check_contradiction(struct fixture *f)
 	group->totals[1] = 200000;
 	window_group__check_samples(group, 0, 330000, 400);
 	window_group__check_samples(group, 0, 470000, 400);
-	/* So few can be chance. */
+	/* The difference of few samples can be chance. */
 	window_group__check_samples(group, 1, 110000, 10);
 	TEST_ASSERT_VAL("right", !group->contradicted);
 	window_group__check_samples(group, 1, 100000, 400);
@@ -897,7 +897,7 @@ static int check_time(struct fixture *f)
 
 	TEST_ASSERT_VAL("no memory", group);
 	TEST_ASSERT_VAL("no rounds", !window_stats__time(&stats, group, &estimate));
-	/* All samples of a round in an entry tell no more than one. */
+	/* All samples of a round in an entry count as one. */
 	for (int i = 0; i < 200; i++) {
 		for (int j = 0; j < 4; j++) {
 			window_stats__add_sample(&group->all, 250, j);
@@ -907,10 +907,10 @@ static int check_time(struct fixture *f)
 	}
 	TEST_ASSERT_VAL("time", window_stats__time(&stats, group, &estimate) &&
 			is_close(estimate.value, 25, 0.000001));
-	/* Wilson's interval of 50 of 200. */
+	/* The interval of 50 of 200 is Wilson's. */
 	TEST_ASSERT_VAL("low", is_close(estimate.low, 19.5083, 0.0001));
 	TEST_ASSERT_VAL("high", is_close(estimate.high, 31.4341, 0.0001));
-	/* If one sample of 100 rounds is there, they tell more. */
+	/* If each of 100 rounds has one sample there, the interval is narrower. */
 	memset(&stats, 0, sizeof(stats));
 	for (int i = 0; i < 100; i++)
 		window_stats__add_sample(&stats, 500, /*earlier=*/0);
@@ -920,7 +920,7 @@ static int check_time(struct fixture *f)
 	return TEST_OK;
 }
 
-/* Shares, fractions, and one that is bad if it is below 1. */
+/* Check shares, fractions, and a metric that is bad below 1. */
 static int check_values(struct fixture *f)
 {
 	const u64 counts[][4] = { { 100, 50, 0, 0 }, { 100, 200, 0, 0 } };
@@ -967,7 +967,7 @@ static int check_values(struct fixture *f)
 				i);
 		group->fractions[1] = false;
 	}
-	/* A share is not above all. */
+	/* A share is at most 100 %. */
 	group->totals[1] = 500000;
 	stats[1].sums[2] *= 2;
 	window_stats__estimate(&(struct window_entry){ .stats = &stats[1] }, group, 0, &estimate);
@@ -977,7 +977,7 @@ static int check_values(struct fixture *f)
 	return TEST_OK;
 }
 
-/* Of two windows that are equal by chance, others tell how much windows differ. */
+/* Two windows are equal by chance: the noise comes from the windows of others. */
 static int check_noise(struct fixture *f)
 {
 	const u64 counts[][4] = { { 100, 50, 0, 0 }, { 100, 40, 0, 0 }, { 100, 60, 0, 0 } };
@@ -992,7 +992,7 @@ static int check_noise(struct fixture *f)
 	group->totals[1] = 500;
 	correct(group, stats, 1, 0);
 	window_group__calibrate(group, entries, 1);
-	/* One alone can have any count. */
+	/* One window alone can have any count. */
 	TEST_ASSERT_VAL("alone", is_close(group->noise[1], 50 * 50, 0.000001));
 	delete_group(group, stats, 1);
 
@@ -1018,7 +1018,7 @@ static int check_noise(struct fixture *f)
 
 #define NR_FUNCTIONS	20
 
-/* Windows of all entries, which all leave them, say @factor times what samples say. */
+/* All windows leave their entries, and have @factor times the rate of samples. */
 static int check_bias(struct fixture *f, double factor, double low, double high)
 {
 	struct window_samples samples[NR_FUNCTIONS][4] = {};
@@ -1072,7 +1072,7 @@ static int check_names(struct fixture *f)
 	} metrics[] = {
 		{ "cpi", 2 }, { "ipc", 0.5 }, { "branch-mpki", 10 }, { "branch-miss-rate", 5 },
 		{ "instructions-share", 25 }, { "branch-miss-share", 0.5 },
-		/* In percent, as perf stat prints it. */
+		/* This one is in percent, as in perf stat. */
 		{ "branch_miss_rate", 5 },
 	};
 	struct window_group *group = window_group__new(f->cycles);
@@ -1140,14 +1140,14 @@ static int test__window_estimates(struct test_suite *test __maybe_unused,
 	ret = check_costs(&f) ?: check_left(&f) ?: check_samples(&f) ?:
 	      check_contradiction(&f) ?: check_time(&f) ?: check_values(&f) ?:
 	      check_noise(&f) ?:
-	      /* They agree, differ as in other programs, and by far more. */
+	      /* Windows and samples agree, differ as in other programs, and by far more. */
 	      check_bias(&f, 1, 0.05, 0.15) ?: check_bias(&f, 1.5, 0.15, 0.3) ?:
 	      check_bias(&f, 20, 1, 3) ?: check_z();
 	fixture__exit(&f);
 	return ret;
 }
 
-/* A generator for tests: each run has the same numbers. */
+/* State of a random number generator with the same numbers in each run. */
 static u64 random_state;
 
 static double random_unit(void)
@@ -1162,8 +1162,8 @@ static double random_normal(void)
 }
 
 /*
- * A recording of functions with a known rate of instructions, of which windows tell another one,
- * and have what interrupts add.
+ * Make a recording of functions with a known rate of instructions, and of biased windows that
+ * include costs.
  */
 static int check_recording(struct fixture *f, int nr_rounds, double bias, unsigned int *nr,
 			   unsigned int *nr_held)
@@ -1253,7 +1253,7 @@ static int test__window_intervals(struct test_suite *test __maybe_unused,
 #define MAX_BRANCHES	32
 #define BLOCK_INSNS	4
 
-/* List the blocks of a stack, each of so many instructions of Arm, the last one first. */
+/* List the blocks of a stack, each of BLOCK_INSNS instructions of Arm, the last one first. */
 static unsigned int read_stack(struct thread *thread, const unsigned int *cycles,
 			       unsigned int nr_blocks, struct window_block **blocks)
 {
@@ -1272,7 +1272,7 @@ static unsigned int read_stack(struct thread *thread, const unsigned int *cycles
 	return perf_sample__read_blocks(&sample, thread, blocks);
 }
 
-/* Each block takes @cycles, but block @at takes @other. */
+/* Check a stack whose blocks take @cycles, but block @at takes @other. */
 static int check_stack(struct thread *thread, unsigned int nr_blocks, unsigned int cycles,
 		       unsigned int at, unsigned int other, unsigned int nr_expected,
 		       double scale, double other_scale)
@@ -1305,7 +1305,7 @@ static int check_stack(struct thread *thread, unsigned int nr_blocks, unsigned i
 	return ret;
 }
 
-/* A sample where a mispredicted branch went is the branch's. */
+/* A sample at the target of a mispredicted branch moves to the branch. */
 static int check_moved(bool mispredicted, u64 ip, u64 expected)
 {
 	u64 data[2 + sizeof(struct branch_entry) / sizeof(u64)] = {};
@@ -1337,22 +1337,22 @@ static int test__window_branches(struct test_suite *test __maybe_unused,
 		goto out;
 	}
 	thread__set_e_machine(thread, EM_AARCH64);
-	/* What ended in the last 400 cycles. */
+	/* Blocks count that ended in the last 400 cycles. */
 	ret = check_stack(thread, 31, 20, 0, 20, 21, 1, 1) ?:
-	      /* If that is all of the stack, it counts for more. */
+	      /* A stack that is shorter counts for more. */
 	      check_stack(thread, 31, 5, 0, 5, 31, 400 / 150.0, 400 / 150.0) ?:
 	      /* A slow block does not make itself count for less. */
 	      check_stack(thread, 31, 5, 3, 300, 22, 1, 400 / 150.0) ?:
-	      /* The counter can stop, and then what is older is too old. */
+	      /* The counter can saturate: blocks before that are too old. */
 	      check_stack(thread, 31, 5, 3, 0xffff, 3, 1, 0) ?:
 	      /* A branch takes a cycle, though two can be in the same one. */
 	      check_stack(thread, 15, 0, 0, 10, 15, 400 / 16.0, 400 / 16.0) ?:
-	      /* Too few, and without cycles. */
+	      /* Stacks with few branches, or without cycles, have no blocks. */
 	      check_stack(thread, 6, 20, 0, 20, 0, 0, 0) ?:
 	      check_stack(thread, 31, 0, 0, 0, 0, 0, 0);
 	ret = ret ?: check_moved(true, 0x200, 0x100) ?: check_moved(false, 0x200, 0x200) ?:
 		     check_moved(true, 0x204, 0x204);
-	/* Instructions of other lengths need the code. */
+	/* Instructions of variable length need the code. */
 	thread__set_e_machine(thread, EM_X86_64);
 	ret = ret ?: check_stack(thread, 31, 20, 0, 20, 0, 0, 0);
 	thread__put(thread);

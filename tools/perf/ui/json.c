@@ -46,17 +46,17 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 	hists__for_each_format(hists, fmt) {
 		struct perf_hpp hpp = { .buf = buf, .size = sizeof(buf) };
 
-		/* A field that is a key is one of a tracepoint, and others do not have it. */
+		/* A key that is a field belongs to a tracepoint, and other events lack it. */
 		if (!perf_hpp__is_sort_entry(fmt) &&
 		    !(perf_hpp__is_dynamic_entry(fmt) &&
 		      perf_hpp__defined_dynamic_entry(fmt, hists)))
 			continue;
-		/* It can have the name of a key. */
+		/* A field can have the name of a key. */
 		scnprintf(buf, sizeof(buf), "%s%s",
 			  perf_hpp__is_dynamic_entry(fmt) ? "field." : "", fmt->name);
 		fprintf_key(fp, buf, depth, comma);
 		comma = true;
-		/* As a column, it has the mode of the CPU too. */
+		/* The column has the mode of the CPU too. */
 		if (perf_hpp__is_sym_entry(fmt) && he->ms.sym) {
 			output_json_string(fp, he->ms.sym->name);
 			continue;
@@ -198,7 +198,7 @@ int evlist__fprintf_json(struct evlist *evlist, struct perf_env *env, FILE *fp)
 
 		if (!hists->stats.nr_samples)
 			continue;
-		/* They are in the metrics of another event. */
+		/* Skip events whose samples are in the metrics of another event. */
 		if (symbol_conf.show_windows && !hists->window_group &&
 		    evsel__is_in_window_table(evsel))
 			continue;

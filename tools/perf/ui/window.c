@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Columns of windows: metrics of the entries, and how many of their windows are used. */
+/* Columns of windows: metrics of the entries, and the number of their used windows. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -42,7 +42,7 @@ enum window_column {
 
 struct hpp_window {
 	struct perf_hpp_fmt	hpp;
-	/* hists with other events can have other columns. */
+	/* Columns of hists with other events can differ. */
 	int			column;
 	char			*name;
 };
@@ -70,7 +70,7 @@ static struct hists *hists__window_table(struct hists *hists)
 	return hists;
 }
 
-/* Find the group that tells what is in a column of a table. */
+/* Find the group that has the values of a column of a table. */
 static struct hists *hists__column_hists(struct hists *hists, int column)
 {
 	struct evsel *evsel = hists_to_evsel(hists), *pos;
@@ -87,13 +87,13 @@ static struct hists *hists__column_hists(struct hists *hists, int column)
 }
 
 /**
- * evsel__is_in_window_table - Tell if the table of another event has columns of an event.
+ * evsel__is_in_window_table - Check if the columns of an event are in the table of another.
  * @evsel: The event.
  *
  * Groups with windows of the same event have one table, but those whose metrics are all of
  * groups before them have their own.
  *
- * Return: True if it has, false if the event has a table of its own.
+ * Return: True if they are, false if the event has a separate table.
  */
 bool evsel__is_in_window_table(struct evsel *evsel)
 {
@@ -122,7 +122,7 @@ static const struct window_metric *hpp_window__metric(const struct hpp_window *h
 	return &group->metrics[hw->column];
 }
 
-/* Find the entry that tells what is in a column of another one, or return NULL. */
+/* Find the entry that has the value of a column of another one, or return NULL. */
 static struct hist_entry *hpp_window__he(const struct hpp_window *hw, struct hist_entry *he)
 {
 	struct hists *hists = hists__column_hists(he->hists, hw->column);
@@ -130,7 +130,7 @@ static struct hist_entry *hpp_window__he(const struct hpp_window *hw, struct his
 	return hists == he->hists ? he : hists__find_same(hists, he);
 }
 
-/* With children, the entry's own are in the first columns. */
+/* Return the statistics for a column: with children, the entry's own are in the first ones. */
 static const struct window_stats *hist_entry__shown_windows(const struct hist_entry *he)
 {
 	return he->windows ? &he->windows[symbol_conf.cumulate_callchain ? 1 : 0] : NULL;
@@ -153,21 +153,38 @@ static int hists__calibrate_windows(struct hists *hists)
 	return 0;
 }
 
+/* A metric of an entry. It is kept, as entries are sorted by it before it is printed. */
+struct window_value {
+	struct window_estimate	estimate;
+	enum window_quality	quality;
+};
+
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
 						  unsigned int metric,
 						  struct window_estimate *estimate)
 {
 	const struct window_group *group = he->hists->window_group;
+	struct window_stats *stats;
 	struct window_entry entry;
 
 	if (!he->windows || !group || metric >= group->nr_metrics ||
 	    hists__calibrate_windows(he->hists))
 		return WINDOW_ESTIMATE_NONE;
-	entry.stats = &he->windows[children];
+	stats = &he->windows[children];
+	entry.stats = stats;
 	entry.samples = hist_entry__samples(he, children);
-	if (!entry.samples)
+	if (entry.samples && !stats->values) {
+		stats->values = calloc(group->nr_metrics, sizeof(*stats->values));
+		for (unsigned int i = 0; stats->values && i < group->nr_metrics; i++) {
+			stats->values[i].quality =
+				window_stats__estimate(&entry, group, i,
+						       &stats->values[i].estimate);
+		}
+	}
+	if (!stats->values)
 		return WINDOW_ESTIMATE_NONE;
-	return window_stats__estimate(&entry, group, metric, estimate);
+	*estimate = stats->values[metric].estimate;
+	return stats->values[metric].quality;
 }
 
 static enum window_quality hist_entry__estimate(struct hist_entry *he, unsigned int metric,
@@ -211,13 +228,13 @@ static int hpp_window__width(struct perf_hpp_fmt *fmt, struct perf_hpp *hpp __ma
 	return fmt->user_len ?: len;
 }
 
-/* A sum of rounding errors has any sign. */
+/* Avoid "-0": a sum of rounding errors has any sign. */
 static double without_minus(double value)
 {
 	return fabs(value) < 0.005 ? 0 : value;
 }
 
-/* Digits that are chance are not printed. */
+/* Return the number of significant decimals. */
 static int error__decimals(double error)
 {
 	if (!isfinite(error) || error >= 5)
@@ -225,7 +242,7 @@ static int error__decimals(double error)
 	return error >= 0.5 ? 1 : 2;
 }
 
-/* Fields that are separated are for programs, which want digits. */
+/* Print a separated field, with all digits for programs. */
 static int snprint_field(char *buf, size_t size, const struct window_estimate *estimate,
 			 enum window_quality quality, bool ci)
 {
@@ -242,7 +259,7 @@ static int snprint_field(char *buf, size_t size, const struct window_estimate *e
 	return ret;
 }
 
-/* Print what an estimate is good for: a value and its mark, or a bound, or with its interval. */
+/* Print an estimate by its quality: a value and its mark, a bound, or with its interval. */
 static int snprint_estimate(char *buf, size_t size, const struct window_estimate *estimate,
 			    enum window_quality quality, bool ci)
 {
@@ -304,7 +321,7 @@ static int hpp_window__print(const struct hpp_window *hw, struct hist_entry *he,
 	return snprint_estimate(buf, size, &estimate, quality, ci);
 }
 
-/* Print a value of all entries: the counters tell metrics without an error. */
+/* Print a value of all entries: metrics come from the counters, without an error. */
 static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hists, bool ci,
 				   char *buf, size_t size)
 {
@@ -422,11 +439,12 @@ static bool hpp_window__equal(struct perf_hpp_fmt *a, struct perf_hpp_fmt *b)
 	       hpp_window(a)->column == hpp_window(b)->column;
 }
 
-/* A PMU that lacks an event takes no columns from others. */
+/* Skip a column whose events the PMU lacks. */
 static bool hpp_window__skip(struct perf_hpp_fmt *fmt, struct hists *hists)
 {
-	const struct window_metric *metric = hpp_window__metric(hpp_window(fmt), hists);
 	const struct window_group *group = hists->window_group;
+	const struct window_metric *metric = group ?
+				hpp_window__metric(hpp_window(fmt), hists) : NULL;
 	int column = hpp_window(fmt)->column;
 
 	if (!group || (metric && !metric->available))
@@ -458,7 +476,7 @@ static struct hpp_window *hpp_window__new(int column, const char *name)
 	hw->hpp.header = hpp_window__fmt_header;
 	hw->hpp.width = hpp_window__width;
 	hw->hpp.entry = hpp_window__entry;
-	/* Browsers do not print what it returns. They have the totals above the names. */
+	/* Browsers do not print its result, and have the totals above the names. */
 	if (!use_browser)
 		hw->hpp.color = hpp_window__color;
 	else
@@ -475,7 +493,7 @@ static struct hpp_window *hpp_window__new(int column, const char *name)
 }
 
 /**
- * perf_hpp__is_window_entry - Tell if a column is one of windows.
+ * perf_hpp__is_window_entry - Check if a column is one of windows.
  * @fmt: The column.
  *
  * Return: True if perf_hpp__new_window_column() made it.
@@ -524,7 +542,7 @@ int perf_hpp__find_window_metric(const char *name)
 }
 
 /**
- * perf_hpp__is_window_column - Tell if a name is that of a column of windows.
+ * perf_hpp__is_window_column - Check if a name is that of a column of windows.
  * @name: The name.
  *
  * Return: True if it is, and the command has windows.
@@ -617,7 +635,7 @@ int perf_hpp__add_window_columns(const char *metrics, struct evlist *evlist,
 static int64_t window_key__cmp(struct perf_hpp_fmt *fmt __maybe_unused,
 			       struct hist_entry *a, struct hist_entry *b)
 {
-	/* The callers of a function are compared before entries are collapsed. */
+	/* Callers are compared before entries are collapsed. */
 	if (symbol_conf.cumulate_callchain)
 		return 0;
 	if (!a->ms.sym && !b->ms.sym)
@@ -628,8 +646,7 @@ static int64_t window_key__cmp(struct perf_hpp_fmt *fmt __maybe_unused,
 /**
  * perf_hpp__add_window_key - Keep functions apart until all samples are read.
  *
- * A window is of one function, also if the entries of the report are not functions: it is
- * used if it ends where it began, and counts as part of the time of its function.
+ * The place of a window is a function, even if the entries of the report are not functions.
  */
 void perf_hpp__add_window_key(void)
 {
@@ -686,10 +703,9 @@ int hists__init_windows(struct hists *hists)
  * @tracker: The samples so far.
  * @sample: The sample.
  * @machine: Where it was taken.
- * @window: The answer, not changed if the event has no windows.
+ * @window: The result, not changed if the event has no windows.
  *
- * To be called for all samples, those that are not shown too: the next one continues
- * their counts.
+ * Call it for all samples, even if they are not shown: the next one continues their counts.
  *
  * Return: 0, or a negative error after a message.
  */
@@ -716,7 +732,7 @@ int hists__track_window(struct hists *hists, struct window_tracker *tracker,
 }
 
 /**
- * hists__has_window_metric - Tell if the events of a metric are counted.
+ * hists__has_window_metric - Check if the events of a metric are counted.
  * @hists: Of any event.
  * @metric: Index of the metric.
  *
@@ -774,7 +790,7 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
  * @he: An entry.
  * @pair: The same of another recording.
  * @metric: Index of the metric.
- * @z: By how many standard errors that of @pair is larger.
+ * @z: Set to the number of standard errors by which that of @pair is larger.
  *
  * Return: False if one of them is not known, or samples are missing in its recording.
  */
@@ -802,7 +818,7 @@ static void fprintf_number(FILE *fp, const char *name, double value)
 }
 
 /**
- * hists__fprintf_windows_json - Write what the windows of entries have in common.
+ * hists__fprintf_windows_json - Write the common data of the windows of entries.
  * @hists: Of the event that samples.
  * @depth: Of the members of an object.
  * @fp: Where to write.
@@ -856,7 +872,7 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 	output_json_format(fp, false, depth, "}");
 }
 
-/* Print what became of windows, without the end of the line. */
+/* Print how many windows were used, without the end of the line. */
 static size_t window_stats__fprintf(const struct window_stats *stats,
 				    const struct window_group *group, FILE *fp)
 {
@@ -895,7 +911,7 @@ static size_t window_stats__fprintf(const struct window_stats *stats,
 	return ret;
 }
 
-/* Of the time of an entry without a good value: how much more data it needs for one. */
+/* The time of an entry without a good value, and the factor of data that it needs for one. */
 struct shortage {
 	double	time;
 	double	factor;
@@ -909,8 +925,8 @@ static int cmp_shortage(const void *a, const void *b)
 }
 
 /*
- * Tell how many times as much data an entry needs for an interval of a fifth: as samples alone
- * would, which can be more than is needed, or windows where there are no samples.
+ * Estimate the factor of data that an entry needs for an interval of a fifth: with samples
+ * alone, which is an upper limit, or with windows where there are no samples.
  */
 static double window_entry__needs(const struct window_entry *entry,
 				  const struct window_group *group,
@@ -978,7 +994,7 @@ static double hists__window_shortage(struct hists *hists, unsigned int metric, d
 }
 
 /**
- * window_group__contradiction - Tell that samples are missing.
+ * window_group__contradiction - Describe that samples are missing.
  * @group: The group.
  *
  * Return: A sentence to be freed, or NULL if none are.
@@ -995,7 +1011,7 @@ char *window_group__contradiction(const struct window_group *group)
 }
 
 /**
- * hists__window_remark - Tell how much more data a table needs.
+ * hists__window_remark - Describe how much more data a table needs.
  * @hists: Of the event that samples, sorted for output.
  *
  * Return: A sentence to be freed, or NULL if most of the time has a good value.
@@ -1033,7 +1049,7 @@ char *hists__window_remark(struct hists *hists)
 }
 
 /**
- * hists__fprintf_windows - Print what became of all windows, in a line for each group.
+ * hists__fprintf_windows - Print how many windows were used, in a line for each group.
  * @hists: Of the event that samples.
  * @fp: Where to print.
  *
@@ -1141,7 +1157,7 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 			hpp_window__print_total(hpp_window(fmt), hists,
 						symbol_conf.show_window_ci, value, sizeof(value));
 		} else if (perf_hpp__is_sort_entry(fmt)) {
-			/* In a hierarchy, they are one column, the last one. */
+			/* In a hierarchy, the sort keys are one column, the last one. */
 			if (symbol_conf.report_hierarchy)
 				continue;
 			/* The name stands in the first column of names. */

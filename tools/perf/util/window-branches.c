@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was executed before a sample, from its branch stack.
+ * List the blocks of instructions that were executed before a sample, from its branch stack.
  *
- * A branch stack has where each of the last branches was taken from and to, and the cycles
- * since the one before. The code tells how many instructions are in between. So the rate of
- * instructions is known of the time before the sample, exactly, and function by function.
+ * A branch stack has the source and target of each of the last branches, and the cycles since
+ * the branch before. The code has the number of instructions in between. This is the exact rate
+ * of instructions before the sample, by function.
  *
- * But a stack has the same number of branches everywhere, hence covers more time where code
- * is slow, and there are more samples there as well: the sums over all stacks have too much
- * of slow code. Therefore only what ended in a fixed time before the sample counts, and if all
- * of a stack took less, each of its blocks counts for more. How long this was is judged by the
- * other blocks: with its own time, one that is slow by chance would count too little.
+ * But a stack has the same number of branches everywhere, so it covers more time where code is
+ * slow, and there are more samples there as well: the sums over all stacks have too much of slow
+ * code. Therefore only blocks that ended in a fixed time before the sample count, and if a whole
+ * stack took less, each of its blocks counts for more. The time of a stack is that of the other
+ * blocks: with its own time, a block that is slow by chance would count too little.
  */
 #include "window-branches.h"
 
@@ -27,17 +27,17 @@
 #include "thread.h"
 #include "intel-pt-decoder/intel-pt-insn-decoder.h"
 
-/* Longer code without a branch is taken for damage. */
+/* Longer code without a branch is an error in the stack. */
 #define MAX_BLOCK	4096
 #define MAX_INSN_SIZE	15
-/* So long before the last branch a block may have ended, in cycles. */
+/* Cycles before the last branch in which blocks count if they end there. */
 #define BEFORE_CYCLES	400.0
-/* Fewer are of a stack that was emptied just before, and tell nothing of how long it takes. */
+/* A stack with fewer was emptied just before, so the time of a full one is not known. */
 #define MIN_BRANCHES	8
-/* The counter of cycles stops here. */
+/* The counter of cycles saturates here. */
 #define MAX_CYCLES	0xffff
 
-/* Count the instructions from @start to the branch at @end, with it. Return 0 if unknown. */
+/* Count the instructions from @start to the branch at @end, inclusive. Return 0 if unknown. */
 static unsigned int count_insns(struct thread *thread, struct machine *machine,
 				u64 start, u64 end)
 {
@@ -76,9 +76,9 @@ static unsigned int count_insns(struct thread *thread, struct machine *machine,
 }
 
 /**
- * perf_sample__move_to_branch - Let the time of a mispredicted branch be the branch's.
- * @sample: A sample of cycles. If it is where the last branch went, and that was mispredicted,
- *	nothing was executed there so far.
+ * perf_sample__move_to_branch - Attribute the time of a mispredicted branch to the branch.
+ * @sample: A sample of cycles. If it is at the target of the last branch, and that was
+ *	mispredicted, nothing was executed there so far.
  */
 void perf_sample__move_to_branch(struct perf_sample *sample)
 {
@@ -89,14 +89,14 @@ void perf_sample__move_to_branch(struct perf_sample *sample)
 }
 
 /**
- * perf_sample__read_blocks - List what was executed before a sample.
+ * perf_sample__read_blocks - List the blocks of instructions before a sample.
  * @sample: The sample.
  * @thread: Its thread.
  * @blocks: Set to an array for the caller to free, or to NULL.
  *
- * Blocks whose code is not known are left out, but the time they took is not.
+ * Blocks whose code is not known are left out, but not their time.
  *
- * Return: The number of blocks, 0 if there are too few, or without memory.
+ * Return: The number of blocks, 0 if there are too few, or if memory is short.
  */
 unsigned int perf_sample__read_blocks(struct perf_sample *sample, struct thread *thread,
 				      struct window_block **blocks)

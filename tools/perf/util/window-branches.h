@@ -11,8 +11,8 @@ struct thread;
  * struct window_block - Instructions from the target of a branch to the next branch.
  * @start: Address of the first instruction.
  * @end: Address of the branch.
- * @cycles: Cycles that these took.
- * @insns: Number of the instructions, scaled as @cycles so that equal times before samples
+ * @cycles: Cycles of these instructions.
+ * @insns: Number of the instructions. Both are scaled so that equal times before samples
  *	count equally.
  */
 struct window_block {

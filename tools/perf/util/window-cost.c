@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the interrupts at the ends of a window add to its cycles.
+ * Measure the cycles that interrupts add to a window.
  *
- * They empty the pipeline, so that a window has fewer instructions than as many cycles
- * have elsewhere. Code that takes the same number of cycles for each instruction tells how
- * many: the long intervals have as many interrupts.
+ * Interrupts empty the pipeline, so a window has fewer instructions than as many cycles
+ * elsewhere. Run code with a constant number of cycles per instruction, and compare windows
+ * with long intervals, which have as many interrupts.
  */
 #include "window-cost.h"
 
@@ -32,10 +32,10 @@
 
 #define PERIOD		20000
 #define WINDOW		1000
-/* Half of what the loop below has if an instruction takes a cycle. */
+/* At least half of the windows in spin() if an instruction takes a cycle. */
 #define MIN_WINDOWS	60
 #define ITERATIONS	600000
-/* For all samples of that, with branch stacks. */
+/* Room for all samples of spin(), with branch stacks. */
 #define MMAP_PAGES	64
 
 struct sums {
@@ -47,11 +47,11 @@ struct sums {
 struct costs {
 	struct sums	longs;
 	struct sums	windows;
-	/* Of windows, from the overflow to the interrupt, and the squares. */
-	double		late;
-	double		late2;
+	/* Overruns of windows, by which interrupts are late: sums of cycles and their squares. */
+	double		overrun;
+	double		overrun2;
 	bool		has_sample;
-	/* Its branch stacks have cycles. */
+	/* The branch stacks have cycles. */
 	bool		branches;
 };
 
@@ -87,13 +87,13 @@ static int add_sample(struct costs *costs, struct window_tracker *tracker,
 	if (ret || !window.counts)
 		return ret;
 	if (window.ends && !window.problems) {
-		double late = window.counts[0] - window.armed;
+		double overrun = window.counts[0] - window.armed;
 
 		sums__add(&cost->windows, window.counts);
-		cost->late += late;
-		cost->late2 += late * late;
+		cost->overrun += overrun;
+		cost->overrun2 += overrun * overrun;
 	}
-	/* The first interval has what enabled the events. */
+	/* The first interval includes the code that enabled the events. */
 	if (window.begins && window.whole && cost->has_sample)
 		sums__add(&cost->longs, window.counts);
 	cost->has_sample = true;
@@ -130,7 +130,7 @@ static int read_samples(struct evlist *evlist, struct costs *costs)
 	return ret;
 }
 
-/* Both kinds of interval cost the same: the slope between them is without it. */
+/* Interrupts add the same to long intervals and windows, so not to their difference. */
 static bool costs__get(const struct costs *costs, double *cost)
 {
 	const struct sums *l = &costs->longs, *w = &costs->windows;
@@ -146,7 +146,7 @@ static bool costs__get(const struct costs *costs, double *cost)
 	return true;
 }
 
-/* Open what the kernel and the CPU have of windows and branch stacks. */
+/* Open cycles with windows and branch stacks, as far as the kernel and the CPU have them. */
 static int open_events(struct evlist **evlist)
 {
 	static const char * const terms[] = {
@@ -171,13 +171,13 @@ static int open_events(struct evlist **evlist)
 
 /**
  * window_cost__measure - Measure what the interrupts add to a window.
- * @cost: In cycles, with several core PMUs the most of those that this ran on. It can be
- *	somewhat less than zero.
- * @hz: Set to the number of cycles in a second, if that can be told.
+ * @cost: In cycles, the largest of the core PMUs that this ran on. It can be slightly
+ *	negative.
+ * @hz: Set to the number of cycles in a second, if that is known.
  * @branches: Set if branch stacks of cycles have cycles.
  *
- * Return: 0, -ENODATA if it cannot be told, or an error of what was needed, as
- * perf_event_open(2) says.
+ * Return: 0, -ENODATA if it cannot be measured, or an error of perf_event_open(2) or of
+ * another call.
  */
 int window_cost__measure(double *cost, double *hz, bool *branches)
 {
@@ -213,11 +213,10 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 			sampled = true;
 		}
 		if (costs__get(&costs[i], &value)) {
-			double late = costs[i].late / costs[i].windows.nr;
+			double nr = costs[i].windows.nr, mean = costs[i].overrun / nr;
 
 			pr_debug("interrupts come %.1f cycles late (+-%.1f) and add %.1f to a window\n",
-				 late, sqrt(max(costs[i].late2 / costs[i].windows.nr - late * late,
-						0.0)), value);
+				 mean, sqrt(max(costs[i].overrun2 / nr - mean * mean, 0.0)), value);
 			*cost = found ? max(*cost, value) : value;
 			found = true;
 		}

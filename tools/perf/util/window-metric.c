@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Metrics of windows: their events in a group, and those of the PMU. */
+/* Find the metrics of windows, and their events in a group. */
 #include "window-stats.h"
 
 #include <errno.h>
@@ -62,10 +62,10 @@ static const struct {
 };
 
 /**
- * window_event__has_name - Tell if an event is of this name.
- * @name: What the user calls the event: with modifiers, or of a PMU.
- * @event: The name.
- * @with_terms: With terms too, as event/terms/ or pmu/event,terms/.
+ * window_event__has_name - Check if an event has a name.
+ * @name: The event as the user wrote it, with modifiers or a PMU.
+ * @event: The name to look for.
+ * @with_terms: Also accept terms, as in event/terms/ or pmu/event,terms/.
  *
  * Return: True for "event", "event:u" and "pmu/event/".
  */
@@ -82,12 +82,12 @@ bool window_event__has_name(const char *name, const char *event, bool with_terms
 }
 
 /*
- * The events of hardware have several names, and a PMU that has an event of such a name
- * in sysfs gives it another type.
+ * Check if an event is meant by a name. Hardware events have several names, and a PMU with an
+ * event of one of these names in sysfs gives it another type.
  */
 static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_terms)
 {
-	/* The leader of TopDown metrics in sysfs, and in the JSON files. */
+	/* The JSON files have this name for slots, the leader of TopDown metrics in sysfs. */
 	if (!strcasecmp(event, "topdown.slots"))
 		event = "slots";
 	if (window_event__has_name(evsel__name(evsel), event, with_terms))
@@ -110,7 +110,7 @@ static bool evsel__is_event(struct evsel *evsel, const char *event, bool with_te
 	return false;
 }
 
-/* Tell if two events count in the same modes of the CPU. */
+/* Check if two events count in the same modes of the CPU. */
 static bool evsel__counts_where(const struct evsel *a, const struct evsel *b)
 {
 	return a->core.attr.exclude_user == b->core.attr.exclude_user &&
@@ -132,7 +132,7 @@ static int __window_group__find_event(const struct window_group *group, const ch
 	return -ENOENT;
 }
 
-/* Terms can make it sample, or another event. */
+/* Prefer an event without terms: these can make it sample, or make it another event. */
 static int window_group__find_event(const struct window_group *group, const char *event)
 {
 	int ret = __window_group__find_event(group, event, /*with_terms=*/false);
@@ -141,11 +141,11 @@ static int window_group__find_event(const struct window_group *group, const char
 }
 
 /**
- * evsel__counts_same - Tell if two events count the same.
+ * evsel__counts_same - Check if two events count the same.
  * @a: One.
  * @b: The other.
  *
- * Return: True if they do, whether and how they sample.
+ * Return: True if they do, whether they sample or not.
  */
 bool evsel__counts_same(const struct evsel *a, const struct evsel *b)
 {
@@ -169,7 +169,7 @@ static struct evsel *evsel__find_sampler(struct evsel *member)
 {
 	struct evsel *evsel;
 
-	/* Other groups may sample the same. */
+	/* Prefer the member itself, because other groups may sample the same. */
 	if (evsel__is_sampler_of(member, member))
 		return member;
 	evlist__for_each_entry(member->evlist, evsel) {
@@ -180,7 +180,7 @@ static struct evsel *evsel__find_sampler(struct evsel *member)
 }
 
 /**
- * evsel__samples_for_windows - Tell if the samples of an event are used with windows.
+ * evsel__samples_for_windows - Check if the samples of an event are used with windows.
  * @evsel: The event.
  *
  * Return: True if a group with windows counts the same.
@@ -200,7 +200,7 @@ bool evsel__samples_for_windows(struct evsel *evsel)
 	return false;
 }
 
-/* Tell if all branches between samples of cycles are recorded, with the cycles. */
+/* Check if samples of cycles have stacks of all kinds of branches, with cycles. */
 static bool window_group__has_branches(const struct window_group *group)
 {
 	const struct perf_event_attr *attr = &group->sampler->core.attr;
@@ -231,7 +231,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 
 	group->sampler = sampler;
 	group->nr_counts = leader->core.nr_members;
-	/* With a frequency alone they have no common length. */
+	/* The intervals of a frequency have no common length. */
 	group->length = attr->alt_sample_period ?: attr->freq ? 0 : attr->sample_period;
 	group->totals = calloc(group->nr_counts, sizeof(*group->totals));
 	group->costs = calloc(group->nr_counts, sizeof(*group->costs));
@@ -244,7 +244,7 @@ struct window_group *window_group__new(struct evsel *sampler)
 		return NULL;
 	}
 	group->insns = window_group__find_event(group, "instructions");
-	/* Without slots, on E-cores, they are counters. */
+	/* TopDown events without slots, on E-cores, are ordinary counters. */
 	group->slots = window_group__find_event(group, "slots");
 	for_each_group_evsel(evsel, leader) {
 		/* A file can claim to have fewer. */
@@ -262,11 +262,10 @@ struct window_group *window_group__new(struct evsel *sampler)
 }
 
 /**
- * window_group__has_windows - Tell if intervals are used as windows.
+ * window_group__has_windows - Check if intervals are used as windows.
  * @group: The group.
  *
- * Return: True if they are short, or the user says so. Others are of many functions: what these
- * counted is told by samples alone.
+ * Return: True if they are short, or the user says so. Others cover too many functions.
  */
 bool window_group__has_windows(const struct window_group *group)
 {
@@ -274,7 +273,7 @@ bool window_group__has_windows(const struct window_group *group)
 	       symbol_conf.same_window;
 }
 
-/* Metrics that others have in their expressions. */
+/* Metrics that are part of the expressions of others. */
 struct window_refs {
 	unsigned int		nr;
 	struct metric_ref	*refs;
@@ -385,7 +384,7 @@ struct find_metric {
 	char		*expr;
 	/* NULL: there is none. */
 	char		*threshold;
-	/* What perf stat multiplies it by: 100 if it prints percent. */
+	/* Factor of the output of perf stat: 100 if it prints percent. */
 	double		factor;
 };
 
@@ -420,7 +419,7 @@ static const struct pmu_metrics_table *find_table(struct perf_env *env)
 	    (!get_cpuid(cpuid, sizeof(cpuid), (struct perf_cpu){ -1 }) &&
 	     !strcmp(cpuid, env->cpuid)))
 		return pmu_metrics_table__find();
-	/* Only CPUs of the own architecture can be compared with those of tables. */
+	/* The tables have only CPUs of this architecture. */
 	if (strcmp(perf_env__arch(env), perf_env__arch(NULL)))
 		return NULL;
 	/* On x86, files have it in another form than tables. */
@@ -491,7 +490,7 @@ static int expr__replace_ref(struct expr_parse_ctx *ctx, const char *pmu,
 	return 0;
 }
 
-/* The caller frees what is returned, also after an error. */
+/* Find the events of an expression. The caller frees @refs and @ctx, also after an error. */
 static int find_expr_ids(const char *expr, const char *pmu, struct perf_env *env,
 			 struct window_refs **refs, struct expr_parse_ctx **ctx)
 {
@@ -649,7 +648,7 @@ int window_group__add_metric(struct window_group *group, const char *name)
 	return metric->header ? 0 : -ENOMEM;
 }
 
-/* Tell if a list has a name. */
+/* Check if a list has a name. */
 static bool has_name(const char *list, const char *name, char separator)
 {
 	size_t len = strlen(name);
@@ -661,7 +660,7 @@ static bool has_name(const char *list, const char *name, char separator)
 	return false;
 }
 
-/* Tell if an event is one of those of perf record -e. */
+/* Check if an event is one of the argument of perf record -e. */
 static bool is_sampler(const char *samplers, const char *event)
 {
 	for (const char *pos = samplers; (pos = strcasestr(pos, event)) != NULL; pos++) {
@@ -672,7 +671,7 @@ static bool is_sampler(const char *samplers, const char *event)
 	return !strcasecmp(event, "cycles") && is_sampler(samplers, "cpu-cycles");
 }
 
-/* Append an event to a list, unless it is in there, or the one that samples. */
+/* Append an event to a list, unless it is there already, or samples. */
 static int add_event(struct strbuf *events, const char *event, const char *sampler)
 {
 	if (!strcasecmp(event, "cpu-cycles"))
@@ -687,7 +686,7 @@ static int add_event(struct strbuf *events, const char *event, const char *sampl
  * @name: Of the metric, as for window_group__add_metric().
  * @pmu: Name of the core PMU that counts them, or NULL if there is only one.
  * @sampler: The events that sample.
- * @events: Names separated by commas. Those that are in there, and @sampler, are left out.
+ * @events: Names separated by commas, each once, without @sampler.
  *
  * Return: 0, -ENOENT if there is no such metric, -ENODEV if only other PMUs have it,
  * -EINVAL if its expression is wrong, or -ENOMEM.
@@ -754,8 +753,8 @@ static int find_group_fn(const struct pmu_metric *pm,
  * @names: Of metrics and groups, separated by commas.
  * @env: Of the recording, or NULL for this machine.
  *
- * Return: Names of metrics, each once, and those that are neither. To be freed. NULL if
- * memory is short.
+ * Return: Names of metrics, and unknown names, each once. The caller frees it. NULL if memory
+ * is short.
  */
 char *window_metric__expand_groups(const char *names, struct perf_env *env)
 {
@@ -788,7 +787,7 @@ char *window_metric__expand_groups(const char *names, struct perf_env *env)
 	return strbuf_detach(&all, NULL) ?: strdup("");
 }
 
-/* Tell if a built-in metric of a list has an event, and the group its others. */
+/* Check if the group has the events of a built-in metric of a list, and it needs @event. */
 static bool window_metrics__have(const char *names, const struct window_group *group, int event)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(window_metrics); i++) {
@@ -806,15 +805,15 @@ static bool window_metrics__have(const char *names, const struct window_group *g
 
 struct find_recorded {
 	struct window_group	*group;
-	/* For each event, that no built-in metric has it. */
+	/* For each event, true if no built-in metric has it. */
 	bool			*others;
 	struct strbuf		*names;
 	int			ret;
 };
 
 /*
- * Tell if an expression has one of the others itself, or is of metrics that do. It is not
- * looked for in what these metrics have in turn, which takes long.
+ * Check if an expression contains one of the others itself, or only metrics that do. Expanding
+ * the metrics in it would take long.
  */
 static bool expr__has_others(const char *expr, const struct find_recorded *find)
 {
@@ -849,7 +848,7 @@ static int find_recorded_fn(const struct pmu_metric *pm,
 	struct find_recorded *find = data;
 	int ret;
 
-	/* A count is no metric of a function. */
+	/* An expression that only adds up counts is no metric of a function. */
 	if (find->ret || !pm->metric_name || !pm->metric_expr ||
 	    !strpbrk(pm->metric_expr, "/-") || !expr__has_others(pm->metric_expr, find) ||
 	    has_name(find->names->buf, pm->metric_name, ','))
@@ -862,7 +861,7 @@ static int find_recorded_fn(const struct pmu_metric *pm,
 	return 0;
 }
 
-/* Add the metrics of events that those of the default do not need. */
+/* Add the metrics of recorded events that the default metrics do not need. */
 static int window_group__find_recorded(struct window_group *group, struct perf_env *env,
 				       struct strbuf *names)
 {
@@ -887,7 +886,7 @@ static int window_group__find_recorded(struct window_group *group, struct perf_e
 		     !window_metrics__have(defaults, group, divisor)))
 			find.ret = strbuf_addf(names, ",%s", m->name);
 	}
-	/* Twice, as metrics are of others that come behind them. */
+	/* Twice, because metrics refer to others that follow them. */
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(tables) && any && !find.ret; i++) {
 		if (tables[i / 2])
 			pmu_metrics_table__for_each_metric(tables[i / 2], find_recorded_fn, &find);
@@ -901,8 +900,8 @@ static int window_group__find_recorded(struct window_group *group, struct perf_e
  * @all: Also those that are not shown by default.
  * @env: Of the recording, or NULL.
  *
- * Return: The built-in names, and those of metrics of the PMU that need other events, which
- * were recorded for them. To be freed. NULL if memory is short.
+ * Return: The built-in names, and metrics of the PMU for recorded events that these do not need.
+ * The caller frees it. NULL if memory is short.
  */
 char *evlist__window_metrics(struct evlist *evlist, bool all, struct perf_env *env)
 {

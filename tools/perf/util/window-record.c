@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups of the events of metrics, to be counted in windows. */
+/* Make groups of the events of metrics, to be counted in windows. */
 #include "window-record.h"
 
 #include <errno.h>
@@ -27,13 +27,13 @@
 #include "tool_pmu.h"
 #include "window-stats.h"
 
-/* Groups take turns some times in this: ns. */
+/* Time in which each of several groups gets a turn, in ns. */
 #define MAX_WAIT	(100 * NSEC_PER_MSEC)
 
 /**
  * window_record__open - Open events for this thread.
  * @events: As for perf record -e.
- * @evlist: Set to them, or to NULL. To be put, also after an error.
+ * @evlist: Set to the events, or to NULL. The caller puts it, also after an error.
  *
  * Return: 0, -EINVAL if the events are not known, -ENOENT if the machine has none of the
  * kind, or another error of perf_event_open(2).
@@ -69,7 +69,7 @@ int window_record__open(const char *events, struct evlist **evlist)
 	return evlist__open(*evlist);
 }
 
-/* Others can hold the counters, all the time or until it is the turn of an event. */
+/* Wait for the turn of an event: others can hold the counters, for some time or always. */
 static bool evsel__gets_a_turn(struct evsel *evsel)
 {
 	struct perf_counts_values counts = {};
@@ -84,7 +84,7 @@ static bool evsel__gets_a_turn(struct evsel *evsel)
 	return false;
 }
 
-/* Tell if all groups run. */
+/* Check if all groups run. */
 static bool evlist__runs(struct evlist *evlist)
 {
 	cpu_set_t old, cpus;
@@ -100,7 +100,7 @@ static bool evlist__runs(struct evlist *evlist)
 
 		if (!runs || !evsel__is_group_leader(evsel))
 			continue;
-		/* That of a core PMU does on its CPUs. */
+		/* A group of a core PMU runs on its CPUs. */
 		CPU_ZERO(&cpus);
 		perf_cpu_map__for_each_cpu(cpu, i, evsel->core.pmu_cpus) {
 			if (cpu.cpu >= 0 && cpu.cpu < CPU_SETSIZE)
@@ -116,11 +116,11 @@ static bool evlist__runs(struct evlist *evlist)
 }
 
 /**
- * window_record__can_open - Tell if the CPU can count events together.
+ * window_record__can_open - Check if the CPU can count events together.
  * @events: As for perf record -e.
  *
- * Return: As window_record__open() does, or -EBUSY if they never run, as others hold the
- * counters.
+ * Return: The result of window_record__open(), or -EBUSY if the events never run because
+ * others hold the counters.
  */
 int window_record__can_open(const char *events)
 {
@@ -167,7 +167,7 @@ static int add_name(const struct window_record *rec, const char *event, const ch
 	size_t len = strlen(event);
 
 	if (strchr(event, '/')) {
-		/* What is behind the last one are modifiers. */
+		/* Modifiers follow the last slash. */
 		if (!terms || event[len - 1] != '/')
 			return strbuf_addstr(events, event);
 		return strbuf_addf(events, "%.*s,%s/", (int)len - 1, event, terms);
@@ -179,7 +179,7 @@ static int add_name(const struct window_record *rec, const char *event, const ch
 	return terms ? strbuf_addf(events, "%s/%s/", event, terms) : strbuf_addstr(events, event);
 }
 
-/* Append an event to a group, one that samples if it can: else it is only @counted. */
+/* Append an event to a group, with terms to sample if possible, else set @counted. */
 static int add_event(const struct window_record *rec, const char *event, struct strbuf *events,
 		     bool *counted)
 {
@@ -206,7 +206,7 @@ static int add_event(const struct window_record *rec, const char *event, struct 
 	return ret;
 }
 
-/* As strsep(), but the terms of an event have commas too. */
+/* Split a list like strsep(), but not at the commas between the terms of an event. */
 static char *next_event(char **list)
 {
 	char *event = *list, *end = event;
@@ -223,7 +223,7 @@ static char *next_event(char **list)
 
 /**
  * window_record__add_group - Append a group of events.
- * @rec: What it has beside @counters.
+ * @rec: Options of the group.
  * @counters: Events, separated by commas.
  * @events: As for perf record -e.
  *
@@ -271,7 +271,7 @@ static int can_count(const struct window_record *rec, const char *counters)
 
 /**
  * window_record__add_metrics - Append groups of the events of metrics.
- * @rec: What each group has beside these.
+ * @rec: Options of each group.
  * @metrics: Names of metrics and of groups of metrics, separated by commas. Metrics that
  *	only other PMUs than that of @rec have are ignored.
  * @events: As for perf record -e.
@@ -325,7 +325,7 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 	}
 	if (!ret && group.len)
 		ret = window_record__add_group(rec, group.buf, events);
-	/* If it is all of them, the reason can be another one, and the caller tells. */
+	/* If all metrics are left out, the reason can be another one, and the caller reports it. */
 	if (!ret && left_out.len && events->len > len) {
 		pr_info("Left out, as %s cannot count their events%s: %s\n", rec->pmu ?: "the CPU",
 			busy ? " beside those of others, as of the NMI watchdog" : "",

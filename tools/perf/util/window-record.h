@@ -6,7 +6,7 @@ struct evlist;
 struct strbuf;
 
 /**
- * struct window_record - What the groups of events of a recording have in common.
+ * struct window_record - Common options of the groups of events of a recording.
  * @pmu: Of all events, or NULL if they are those of each core PMU.
  * @sampler: The event that samples, with its terms, or several, separated by commas.
  * @branches_sampler: The same for groups whose events can all sample, with branch stacks in

@@ -2,18 +2,10 @@
 /*
  * Estimates from windows and samples: the method is in the manual of perf report, WINDOWS.
  *
- * What an entry counted of an event is told by
+ * Windows and samples of instructions are pooled, an empirical Bayes estimate: B. Efron,
+ * C. Morris, "Data Analysis Using Stein's Estimator and its Generalizations" (1975).
  *
- * - the samples of the event, if it samples: the share of the entry in them, times the
- *   total of the counter. Right for any entry, with the error of the number of samples.
- * - the windows that begin or end in the entry, of an event that does not sample, and of
- *   instructions: their counts for each of their cycles, times the cycles of the entry, which
- *   samples tell. Their error is small, but they also count what others execute.
- *
- * Of instructions both are pooled, an empirical Bayes estimate: B. Efron, C. Morris, "Data
- * Analysis Using Stein's Estimator and its Generalizations" (1975).
- *
- * All is computed from sums that can be added, of entries and of recordings.
+ * All estimates are computed from sums that can be added, of entries and of recordings.
  */
 #include "window-stats.h"
 
@@ -31,38 +23,38 @@
 #include "evsel.h"
 #include "json-output.h"
 
-/* Of the normal distribution, for an interval of 95 %. */
+/* Quantile of the normal distribution, for an interval of 95 %. */
 #define NORMAL_975		1.959964
 /* The upper end for a Poisson process without an event, -log(0.025). */
 #define POISSON_UPPER		3.689
-/* TopDown metrics of Intel's CPUs are fractions of slots in 8 bits, each of so many steps. */
+/* Steps of the TopDown metrics of Intel's CPUs, which are fractions of slots in 8 bits. */
 #define FRACTION_STEPS		255
-/* A wider interval has a mark, and samples may miss so much of what was counted. */
+/* A wider interval has a mark. Samples may miss this part of the count. */
 #define MAX_ERROR		0.2
-/* An estimate that is wrong by such a factor is not worth a look. */
+/* An estimate that can be wrong by this factor is not printed. */
 #define USELESS_ERROR		2
 /* No interval is narrower: the counts of windows are whole instructions. */
 #define RELATIVE_FLOOR		0.005
 /* With fewer samples there is no logarithm of an estimate. */
 #define MIN_SAMPLES		3
 /*
- * What windows that all leave their entry tell is wrong by a factor: the standard deviation of
- * its logarithm in other programs, and how much this differs between programs, by logarithms.
+ * Windows that all leave their entry are wrong by a factor: the standard deviation of its
+ * logarithm in other programs, and the spread of the logarithm of this between programs.
  */
 #define LIKELY_BIAS		0.25
 #define BIAS_SPREAD		0.3
-/* So many values of it are tried, each a tenth larger. */
+/* Number of biases to try, each a tenth larger. */
 #define BIAS_STEPS		60
-/* Branch stacks tell where what they count was: they are biased by so much of that. */
+/* Bias of branch stacks, which have the place of each count, as part of that of windows. */
 #define BRANCHES_BIAS		0.07
-/* By so much of it differs what interrupts add to windows in one function and in another. */
+/* Part by which the cost of interrupts differs between functions. */
 #define COST_SPREAD		0.05
-/* Windows that end where they began can have been elsewhere: they count as if so many left. */
+/* Part that counts as left in any case: windows that end where they began can have left. */
 #define MIN_LEFT		0.3
 
 /*
- * Sums over windows: of their weights, and with these of the counts. Then of the products of
- * each pair of these, with the squares of the weights.
+ * Sums over windows: of their weights, and of the weighted counts. Then the sums of the
+ * products of each pair of these values.
  */
 enum { SUM_NR, SUM_COUNTS };
 
@@ -78,7 +70,7 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 	return nr + nr * (nr + 1) / 2;
 }
 
-/* Return the sum of the products of two values, the first of which is not before the second. */
+/* Return the sum of the products of two values, with @a not below @b. */
 static double *window_stats__product(const struct window_stats *stats,
 				     const struct window_group *group,
 				     unsigned int a, unsigned int b)
@@ -87,7 +79,7 @@ static double *window_stats__product(const struct window_stats *stats,
 }
 
 /**
- * window_group__count - Add what a sample counted to the totals.
+ * window_group__count - Add the counts of a sample to the totals.
  * @group: The group.
  * @window: What window_tracker__add() said of the sample.
  */
@@ -100,14 +92,14 @@ void window_group__count(struct window_group *group, const struct window *window
 /**
  * window_stats__add_sample - Count a sample of the event with windows.
  * @stats: The statistics of where it is.
- * @weight: What it stands for, in units of the event.
- * @earlier: So many samples of the same round, with the same weight, are there too: all
- *	together tell no more than one.
+ * @weight: Its weight, in units of the event.
+ * @earlier: Number of earlier samples of the same round in the same place. They have the same
+ *	weight, and all together count as one.
  */
 void window_stats__add_sample(struct window_stats *stats, double weight, unsigned int earlier)
 {
 	stats->weight += weight;
-	/* What is added to the square of the sum. */
+	/* This is the growth of the square of the sum. */
 	stats->weight2 += (2.0 * earlier + 1) * weight * weight;
 }
 
@@ -151,11 +143,11 @@ static int window_stats__add_values(struct window_stats *stats, const struct win
 }
 
 /**
- * window_stats__add_counts - Add what a window counted.
+ * window_stats__add_counts - Add the counts of a window.
  * @stats: The statistics of where it begins or ends.
  * @group: Its group of events.
  * @counts: The counts.
- * @weight: What it counts for.
+ * @weight: Weight of the window.
  * @left: It began or ended elsewhere.
  *
  * Return: 0, or -ENOMEM.
@@ -174,11 +166,11 @@ int window_stats__add_counts(struct window_stats *stats, const struct window_gro
 }
 
 /**
- * window_stats__add_branches - Add what the branches before a sample tell of an entry.
+ * window_stats__add_branches - Add blocks of an entry from the branch stack of a sample.
  * @stats: The statistics.
- * @group: Its group of events, which cycles sample.
- * @cycles: Cycles, see struct window_block.
- * @insns: Instructions in these.
+ * @group: Its group of events, whose sampler is cycles.
+ * @cycles: Cycles of the blocks, see struct window_block.
+ * @insns: Instructions of the blocks.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -195,7 +187,7 @@ int window_stats__add_branches(struct window_stats *stats, const struct window_g
 	return window_stats__add_values(stats, group, values);
 }
 
-/* Return what the windows counted of the sampling event. */
+/* Return the count of the sampling event in the windows. */
 static double window_stats__length(const struct window_stats *stats,
 				   const struct window_group *group)
 {
@@ -204,8 +196,8 @@ static double window_stats__length(const struct window_stats *stats,
 
 /**
  * window_stats__merge - Add statistics to others.
- * @stats: Where to add them.
- * @other: Those to add.
+ * @stats: Where to add.
+ * @other: The statistics to add.
  * @group: The group of events of both.
  *
  * Return: 0, or -ENOMEM.
@@ -228,17 +220,18 @@ int window_stats__merge(struct window_stats *stats, const struct window_stats *o
 }
 
 /**
- * window_stats__exit - Free what statistics have.
+ * window_stats__exit - Free the members of statistics.
  * @stats: The statistics.
  */
 void window_stats__exit(struct window_stats *stats)
 {
 	zfree(&stats->sums);
 	zfree(&stats->samples);
+	zfree(&stats->values);
 }
 
 /**
- * window_stats__left - Return how many of the windows ended elsewhere.
+ * window_stats__left - Return the percentage of windows that ended elsewhere.
  * @stats: The statistics.
  *
  * Return: 0 to 100 percent, 0 if there are none.
@@ -255,8 +248,8 @@ double window_stats__left(const struct window_stats *stats)
  * @group: The group. Its totals lose it.
  * @nr_interrupts: Number of samples.
  *
- * All windows together have the rate of the recording. A user's instructions are not executed by
- * interrupts: if the kernel's are counted too, or instructions are not, nothing is known.
+ * Without the costs, all windows together have the rate of the recording. This needs a count of
+ * user space's instructions alone, which interrupts do not change.
  */
 void window_group__find_costs(struct window_group *group, double nr_interrupts)
 {
@@ -286,15 +279,15 @@ void window_group__find_costs(struct window_group *group, double nr_interrupts)
  * window_group__check_samples - Compare the samples of an event with its total.
  * @group: The group. If samples are missing, they are not pooled with windows.
  * @event: Index of the event.
- * @weight: What all samples stand for.
- * @nr: Number of equal ones that would tell as much.
+ * @weight: Sum of the weights of all samples.
+ * @nr: Effective number of samples.
  */
 void window_group__check_samples(struct window_group *group, unsigned int event, double weight,
 				 double nr)
 {
 	double total = group->totals[event];
 
-	/* What follows the last sample of a thread is missing in any case. */
+	/* The time after the last sample of a thread is always missing. */
 	if (nr && fabs(weight - total) > (MAX_ERROR + MIN_SAMPLES / nr) * total) {
 		group->contradicted = true;
 		group->contradiction = total ? 100 * weight / total : INFINITY;
@@ -306,9 +299,9 @@ void window_group__check_samples(struct window_group *group, unsigned int event,
  * @stats: The statistics.
  * @group: Their group of events, with the costs.
  *
- * They lose what interrupts add. Then they are scaled such that the cycles in windows are those
- * of all samples in the entry, or whatever the sampling event counts: so they are the counts
- * of the entry, and those of several entries can be added.
+ * Subtract the costs. Then scale the counts so that the cycles in windows, or whatever the
+ * sampling event counts, are those of all samples in the entry: they become counts of the entry,
+ * and those of several entries can be added.
  */
 void window_stats__correct(struct window_stats *stats, const struct window_group *group)
 {
@@ -319,7 +312,7 @@ void window_stats__correct(struct window_stats *stats, const struct window_group
 		return;
 	costs[SUM_NR] = 0;
 	memcpy(costs + SUM_COUNTS, group->costs, group->nr_counts * sizeof(*costs));
-	/* The first product of a pair is needed for all behind it. */
+	/* Go backwards, because a product needs the ones before it unchanged. */
 	for (int i = nr - 1; i >= 0; i--) {
 		for (int j = i; j >= 0; j--) {
 			*window_stats__product(stats, group, i, j) +=
@@ -331,7 +324,7 @@ void window_stats__correct(struct window_stats *stats, const struct window_group
 	for (unsigned int i = 0; i < nr; i++)
 		stats->sums[i] -= costs[i] * stats->sums[SUM_NR];
 	scale = stats->weight / window_stats__length(stats, group);
-	/* The windows can be shorter than what interrupts add. */
+	/* The windows can be shorter than the costs. */
 	if (!(scale > 0) || !isfinite(scale)) {
 		zfree(&stats->sums);
 		return;
@@ -341,11 +334,11 @@ void window_stats__correct(struct window_stats *stats, const struct window_group
 	stats->left *= scale;
 }
 
-/* The part that an entry has of all samples, and how many equal ones would tell as much. */
+/* The part of all samples that is in an entry, and their effective number. */
 struct part {
 	double	share;
 	double	nr;
-	/* Of the logarithm of the share. */
+	/* Variance of the logarithm of the share. */
 	double	variance;
 };
 
@@ -354,7 +347,7 @@ static double samples__effective_nr(double weight, double weight2)
 	return weight2 ? weight * weight / weight2 : 0;
 }
 
-/* Find what samples of the event of windows, or of another one, say of an entry. */
+/* Find the part of an entry in the samples of the event with windows, or of another one. */
 static struct part window_entry__part(const struct window_entry *entry,
 				      const struct window_group *group, unsigned int event)
 {
@@ -363,7 +356,7 @@ static struct part window_entry__part(const struct window_entry *entry,
 	double nr = 0;
 
 	if (event == group->sampler_index) {
-		/* Kish's number. */
+		/* Kish's effective number. */
 		part.share = all->weight ? entry->stats->weight / all->weight : 0;
 		part.nr = samples__effective_nr(entry->stats->weight, entry->stats->weight2);
 		nr = samples__effective_nr(all->weight, all->weight2);
@@ -378,9 +371,9 @@ static struct part window_entry__part(const struct window_entry *entry,
 }
 
 /*
- * Compute the variance of the sum over the windows of an entry of what the counts, multiplied
- * by @factors, differ from what is expected for their lengths. With @noise, what is known of it
- * from other entries has a part too.
+ * Compute the variance of the sum over the windows of an entry: of the residuals of the counts,
+ * multiplied by @factors, from those expected for their lengths. @noise adds what other entries
+ * say of the variance.
  */
 static double window_stats__variance(const struct window_stats *stats,
 				     const struct window_group *group, const double *factors,
@@ -409,12 +402,12 @@ static double window_stats__variance(const struct window_stats *stats,
 	sum = max(sum, 0.0);
 	if (!noise)
 		return sum;
-	/* As much as a window of the entry. */
+	/* The noise weighs as much as one window of the entry. */
 	return sum + prior * pow(*window_stats__product(stats, group, SUM_NR, SUM_NR) /
 				 stats->sums[SUM_NR], 2);
 }
 
-/* Estimates of the rate of an event, and the variances of their logarithms. */
+/* Rates of an event from windows and samples, and the variances of their logarithms. */
 struct window_rate {
 	double	windows;
 	double	windows_variance;
@@ -422,7 +415,7 @@ struct window_rate {
 	double	samples_variance;
 };
 
-/* Compute the rates of windows alone, and samples alone: 0 is one that does not exist. */
+/* Compute the rates of windows alone and of samples alone, 0 if there is none. */
 static struct window_rate window_entry__rate(const struct window_entry *entry,
 					     const struct window_group *group, unsigned int event)
 {
@@ -448,7 +441,7 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 	return rate;
 }
 
-/* Find out how counts of windows differ from what their entry and length let expect. */
+/* Find the variance of the counts of windows around the mean of their entry and length. */
 static void window_group__find_noise(struct window_group *group,
 				     const struct window_entry *entries, unsigned int nr)
 {
@@ -465,21 +458,20 @@ static void window_group__find_noise(struct window_group *group,
 
 			if (!stats->sums)
 				continue;
-			/* Windows differ from their mean, and one alone does not. */
+			/* One window alone does not differ from its mean. */
 			squares = *window_stats__product(stats, group, SUM_NR, SUM_NR);
 			weights += squares * (1 - squares / pow(stats->sums[SUM_NR], 2));
 			sum += window_stats__variance(stats, group, factors, /*noise=*/NULL);
 		}
-		/* If there are only such: they can have any count. */
+		/* Entries with one window alone do not show it: assume any count. */
 		group->noise[i] = weights ? sum / weights :
 				  pow(all[SUM_COUNTS + i] / all[SUM_NR], 2);
 	}
 }
 
 /*
- * Return how biased the windows of an entry are, as a variance: by what they count of others,
- * with @bias if all leave it, and by what interrupts add, which is not the same everywhere and
- * was found with few windows.
+ * Return the bias of the windows of an entry as a variance: counts of other entries, @bias if
+ * all windows leave it, and the costs, which differ between functions and have an error.
  */
 static double window_stats__bias(const struct window_stats *stats,
 				 const struct window_group *group, double bias)
@@ -497,8 +489,8 @@ static double window_stats__bias(const struct window_stats *stats,
 }
 
 /*
- * Find out how well the costs are known. They make the instructions per cycle of all windows
- * those of the recording, so each entry has the error of that.
+ * Find the error of the costs. They make the instructions per cycle of all windows those of the
+ * recording, so each entry has the error of this rate.
  */
 static void window_group__find_common(struct window_group *group)
 {
@@ -509,7 +501,7 @@ static void window_group__find_common(struct window_group *group)
 		return;
 	memset(factors, 0, sizeof(factors));
 	factors[group->insns] = 1 / all[SUM_COUNTS + group->insns];
-	/* Windows differ from their mean, and one alone does not. */
+	/* One window alone does not differ from its mean. */
 	alone = *window_stats__product(&group->all, group, SUM_NR, SUM_NR) / pow(all[SUM_NR], 2);
 	group->common = alone < 1 ?
 			window_stats__variance(&group->all, group, factors, /*noise=*/NULL) /
@@ -517,9 +509,8 @@ static void window_group__find_common(struct window_group *group)
 }
 
 /*
- * Find out how biased windows are: the mean of all variances, weighted with how likely it is
- * that other programs have it, and that windows and samples of instructions then differ as they
- * do.
+ * Estimate the bias of windows: the mean of all variances, weighted with the likelihood that a
+ * program has it, and that windows and samples of instructions then differ as they do.
  */
 static double window_group__find_bias(const struct window_group *group,
 				      const struct window_entry *entries, unsigned int nr)
@@ -527,7 +518,7 @@ static double window_group__find_bias(const struct window_group *group,
 	double likelihoods[BIAS_STEPS] = {}, biases[BIAS_STEPS], most = -INFINITY;
 	double weights = 0, sum = 0;
 
-	/* From less than a fourth of what is likely to eighty times of it. */
+	/* Try from less than a quarter of LIKELY_BIAS to eighty times of it. */
 	for (int step = 0; step < BIAS_STEPS; step++) {
 		double log_ratio = 0.1 * step - 1.5, prior = log_ratio / BIAS_SPREAD;
 
@@ -561,7 +552,7 @@ static double window_group__find_bias(const struct window_group *group,
 }
 
 /**
- * window_group__calibrate - Find out how much windows differ from each other and from samples.
+ * window_group__calibrate - Find the noise and the bias of windows.
  * @group: The group.
  * @entries: All entries.
  * @nr: Number of these.
@@ -572,7 +563,7 @@ void window_group__calibrate(struct window_group *group, const struct window_ent
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		struct window_metric *metric = &group->metrics[i];
 
-		/* What never ran was not counted. */
+		/* Nothing was counted if the group never ran. */
 		metric->total = metric->available && group->totals[group->sampler_index] ?
 				window_metric__compute(metric, group, group->totals) : NAN;
 	}
@@ -582,15 +573,15 @@ void window_group__calibrate(struct window_group *group, const struct window_ent
 	group->calibrated = true;
 }
 
-/* An estimate of a count, and how large the part of the windows in its logarithm is. */
+/* An estimate of a count, and the weight of windows in its logarithm, 0 to 1. */
 struct window_count {
 	double	count;
 	double	windows;
 };
 
 /*
- * @relative: The count is to be compared with one that is known as well as the time.
- * Return: False if there is nothing to estimate it from.
+ * Estimate a count of an entry. @relative: It is compared with a count whose error is that of
+ * the time. Return: False if there is nothing to estimate it from.
  */
 static bool window_entry__count(const struct window_entry *entry,
 				const struct window_group *group, unsigned int event,
@@ -609,7 +600,7 @@ static bool window_entry__count(const struct window_entry *entry,
 
 	rate = window_entry__rate(entry, group, event);
 	count->count = samples.share * group->totals[event];
-	/* Branches tell of instructions alone, windows see too little of what is rare. */
+	/* Branch stacks have only instructions, and windows see too few other events. */
 	if (!entry->stats->sums || !cycles || (!is_insns && (sampled || group->branches)) ||
 	    (sampled && !rate.windows))
 		return sampled;
@@ -625,7 +616,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	return true;
 }
 
-/* Tell what one count stands for, of a sample or in a window. */
+/* Return the weight of one count in a sample or a window. */
 static double window_entry__one(const struct window_entry *entry,
 				const struct window_group *group, unsigned int event)
 {
@@ -639,7 +630,7 @@ static double window_entry__one(const struct window_entry *entry,
 	       group->all.weight;
 }
 
-/* Find how a metric changes with each count: derivatives by their logarithms, or by them. */
+/* Compute the derivative of a metric by each count. */
 static void window_metric__derive(const struct window_metric *metric,
 				  const struct window_group *group, double value, double *counts,
 				  double *derivatives)
@@ -655,7 +646,7 @@ static void window_metric__derive(const struct window_metric *metric,
 	}
 }
 
-/* Compute a metric from estimates of its counts. Return NAN if one of them is not known. */
+/* Compute a metric from estimates of its counts. Return NAN if one is not known. */
 static double window_entry__compute(const struct window_entry *entry,
 				    const struct window_group *group,
 				    const struct window_metric *metric,
@@ -692,7 +683,7 @@ window_entry__classify(const struct window_entry *entry, const struct window_gro
 								      counts, parts));
 }
 
-/* Compute the variance of a metric: of each count those of its samples and of the windows. */
+/* Compute the variance of a metric from those of samples and windows of each count. */
 static double window_entry__variance(const struct window_entry *entry,
 				     const struct window_group *group,
 				     const struct window_metric *metric, double value,
@@ -728,7 +719,7 @@ static double window_entry__variance(const struct window_entry *entry,
 		if (group->fractions[event]) {
 			double slots = time.share * group->totals[group->slots];
 
-			/* How a CPU rounds is not documented: at most by a step. */
+			/* The rounding of CPUs is not documented: at most one step. */
 			variance += pow(slots * derivatives[event] / FRACTION_STEPS, 2) / 3;
 		}
 	}
@@ -744,7 +735,7 @@ static enum window_quality window_estimate__quality(const struct window_estimate
 {
 	double value = estimate->value, low = estimate->low, high = estimate->high;
 
-	/* What never happened anywhere is known. */
+	/* A 0 is certain if the event never happened. */
 	if (!value && !high && !total)
 		return WINDOW_ESTIMATE_GOOD;
 	if (low <= 0)
@@ -806,7 +797,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 		estimate->high = max(m->kind == WINDOW_METRIC_EXPR ? estimate->high : 0,
 				     window_metric__compute(m, group, counts));
 	}
-	/* A part is at most all, if the totals are. */
+	/* A part of a total is at most 100 %. */
 	if (m->kind == WINDOW_METRIC_SHARE ||
 	    (m->kind == WINDOW_METRIC_RATIO && m->factor == 100 &&
 	     group->totals[m->dividend] <= group->totals[m->divisor])) {
@@ -818,7 +809,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 }
 
 /**
- * window_stats__time - Estimate the share of time, of the unit of the sampling event.
+ * window_stats__time - Estimate the share of time, in units of the sampling event.
  * @stats: The statistics.
  * @group: Their group of events.
  * @estimate: The share, in percent.
@@ -844,19 +835,19 @@ bool window_stats__time(const struct window_stats *stats, const struct window_gr
 	return true;
 }
 
-/* Half of the interval are about two standard errors: at most 1.96, the t of many rounds. */
+/* An interval reaches NORMAL_975 standard errors up and down. */
 static double standard_error(double low, double high)
 {
 	return (high - low) / 2 / NORMAL_975;
 }
 
 /**
- * window_estimate__z - Tell by how many standard errors two estimates differ.
+ * window_estimate__z - Compare two estimates.
  * @a: An estimate.
  * @b: Another one, of other data.
  *
  * Return: The difference of @b and @a, on a logarithmic scale if both are positive,
- * divided by its standard error. 0 if nothing is known of it.
+ * divided by its standard error, or 0 if that is not known.
  */
 double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b)
 {
@@ -875,7 +866,7 @@ double window_estimate__z(const struct window_estimate *a, const struct window_e
 	return isfinite(difference) ? difference : 0;
 }
 
-/* Seventeen digits are any double. */
+/* Write numbers with 17 digits, which preserve any double. */
 static void fprintf_array(const double *values, unsigned int nr, FILE *fp)
 {
 	fputc('[', fp);
@@ -890,7 +881,7 @@ static void fprintf_array(const double *values, unsigned int nr, FILE *fp)
  * @depth: Of the members.
  * @fp: Where to write.
  *
- * All are sums: those of two recordings can be added.
+ * All are sums, so those of two recordings can be added.
  */
 void window_stats__fprintf_json(const struct window_stats *stats, int depth, FILE *fp)
 {
@@ -909,7 +900,7 @@ void window_stats__fprintf_json(const struct window_stats *stats, int depth, FIL
 }
 
 /**
- * window_group__fprintf_json - Write what the statistics of a group have in common.
+ * window_group__fprintf_json - Write the common data of the statistics of a group.
  * @group: The group.
  * @depth: Of the members of a JSON object.
  * @fp: Where to write.

@@ -17,18 +17,19 @@ struct perf_env;
 struct strbuf;
 struct window_refs;
 struct window_samples;
+struct window_value;
 
 /**
  * struct window_stats - Statistics of the windows of a hist entry, or of all entries.
- * @weight: Sum of what samples stand for: of all the sampling event counts, what is the entry's.
- * @weight2: Sum of the squares of that of each round.
+ * @weight: Sum of the weights of samples: the part of the sampling event in the entry.
+ * @weight2: Sum of the squares of the weight of each round.
  * @nr_windows: Number of windows that begin in the entry.
- * @nr_used: Number of those whose counts are used.
+ * @nr_used: Number of used windows among them.
  * @problems: Number of windows with each enum window_problem.
- * @left: What those in @sums count for that begin or end elsewhere.
- * @sums: What the used windows counted, see window_group__nr_sums(). Allocated for the first
- *	window.
- * @samples: See hist_entry__samples(). NULL if they were not asked for.
+ * @left: Weight of the windows in @sums that begin or end elsewhere.
+ * @sums: Sums of the used windows, see window_group__nr_sums(). Allocated for the first window.
+ * @samples: Result of hist_entry__samples(), or NULL before its first call.
+ * @values: Estimates of all metrics, or NULL before one is shown.
  */
 struct window_stats {
 	double	weight;
@@ -39,6 +40,7 @@ struct window_stats {
 	double	left;
 	double	*sums;
 	struct window_samples	*samples;
+	struct window_value	*values;
 };
 
 enum window_metric_kind {
@@ -63,7 +65,7 @@ enum window_metric_kind {
  * @expr: An expression.
  * @refs: Other metrics in it.
  * @threshold: An expression that is not 0 if the value of the metric is bad, or NULL.
- * @ctx: To compute it.
+ * @ctx: Parser context of @expr.
  * @nr_ids: Number of its events.
  * @ids: Their names in an expression.
  * @id_events: Their indices in the group.
@@ -87,27 +89,25 @@ struct window_metric {
 };
 
 /**
- * struct window_group - What the statistics of a group of events have in common.
+ * struct window_group - Common data of the statistics of a group of events.
  * @sampler: The event that samples.
  * @nr_counts: Number of events in the group.
  * @sampler_index: Index of @sampler in the group.
  * @insns: Index in the group of the instructions, or -ENOENT.
  * @slots: Index in the group of the event whose fractions TopDown metrics are, or -ENOENT.
- * @branches: The samples of @sampler have branch stacks that tell of the time before them,
- *	and no windows behind them.
+ * @branches: Branch stacks of the samples of @sampler take the place of windows.
  * @length: Nominal length of a window, or 0.
- * @totals: What each event counted in the recording, without what interrupts add.
+ * @totals: Count of each event in the recording, without @costs.
  * @costs: What the interrupts add to the counts of a window.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
- * @bias: Variance of the logarithm of what windows tell of an entry that all of them leave.
- * @common: Variance of the logarithm of what they tell of each entry, as @costs were found
- *	with few windows.
+ * @bias: Variance of the logarithm of the rate from windows, of an entry that all of them leave.
+ * @common: Variance of the logarithm of that rate in all entries, from the error of @costs.
  * @contradicted: Samples are missing, or there are more than was counted.
- * @contradiction: They are so many percent of it.
+ * @contradiction: Their weight in percent of the count.
  * @corrected: @costs are no longer in the statistics and @totals.
  * @calibrated: @noise and @bias are known.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
- * @fractions: For each event, if it is a fraction of @slots.
+ * @fractions: For each event, true if it is a fraction of @slots.
  * @all: Statistics of all entries.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
@@ -137,13 +137,13 @@ struct window_group {
 };
 
 /**
- * struct window_estimate - A value with the interval that has it 95 times of 100.
+ * struct window_estimate - A value with its interval of 95 %.
  * @value: The estimate.
  * @low: Lower end.
  * @high: Upper end.
- * @dividend: Of a metric that is a ratio or a share, a count,
- * @divisor: and what it is divided by, without the metric's factor. Otherwise NAN.
- * @threshold: Of a metric: what its threshold says of @value.
+ * @dividend: The count that a ratio or a share divides, else NAN.
+ * @divisor: The count to divide it by, without the metric's factor, else NAN.
+ * @threshold: Class of @value by the threshold of the metric.
  */
 struct window_estimate {
 	double				value;
@@ -155,9 +155,9 @@ struct window_estimate {
 };
 
 /**
- * struct window_samples - What the samples of an event say of an entry.
- * @share: The entry's part of them, 0 to 1, weighted with their periods.
- * @all: Number of samples of all entries, of those of one weight that would tell as much.
+ * struct window_samples - The samples of an event in an entry.
+ * @share: The entry's part of all samples, 0 to 1, weighted with their periods.
+ * @all: Effective number of samples of all entries, see Kish's in WINDOWS.
  */
 struct window_samples {
 	double	share;
@@ -165,10 +165,9 @@ struct window_samples {
 };
 
 /**
- * struct window_entry - What is known of an entry.
+ * struct window_entry - The windows and samples of an entry.
  * @stats: Its windows.
- * @samples: For each event of the group what its samples say. That of the event with
- *	windows is not used.
+ * @samples: Its samples of each event of the group. The event with windows is not used.
  */
 struct window_entry {
 	const struct window_stats	*stats;

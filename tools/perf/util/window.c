@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Windows: what a group of events counts between two samples that are close together.
+ * Windows: the counts of a group of events between two samples that are close together.
  *
  * An event with perf_event_attr::alt_sample_period alternates between a long interval
  * and windows. The sample that ends the long interval begins a round, each of the next
@@ -28,7 +28,7 @@
 struct window_round {
 	void			*data;
 	size_t			size;
-	/* Size of the allocation, which the next round uses again. */
+	/* Size of the allocation, which the next round reuses. */
 	size_t			allocated;
 };
 
@@ -37,7 +37,7 @@ struct window_source {
 	/* The key: an ID of the event that samples. */
 	u64			id;
 	struct evsel		*sampler;
-	/* Its index in the group, or an error. */
+	/* Index of the sampler in the group, or an error. */
 	int			sampler_member;
 	unsigned int		nr_members;
 	/* Index in the group of each value of a group read, and the ID it was found for. */
@@ -62,7 +62,7 @@ struct window_stream {
 	u64			nr_lost;
 	u64			lost;
 	u64			not_running;
-	/* Those that end and begin with a sample can be two. */
+	/* A sample can end one round and begin another. */
 	struct window_round	rounds[2];
 	unsigned int		round;
 	u64			counts[];
@@ -103,7 +103,7 @@ static bool window_stream__equal(long key1, long key2, void *ctx __maybe_unused)
 }
 
 /**
- * window_tracker__new - Make a tracker that has seen no sample.
+ * window_tracker__new - Make a tracker without samples.
  *
  * Return: The tracker, or NULL if memory is short.
  */
@@ -187,7 +187,7 @@ struct evsel *evsel__window_sampler(struct evsel *leader)
 }
 
 /**
- * evsel__has_windows - Tell if the samples of an event can end windows.
+ * evsel__has_windows - Check if the samples of an event can end windows.
  * @evsel: The event.
  *
  * Return: True if its samples have the counts of a group of two events or more, and no
@@ -203,7 +203,7 @@ bool evsel__has_windows(struct evsel *evsel)
 	       leader->core.nr_members > 1 && evsel__window_sampler(leader) == evsel;
 }
 
-/* Find the number of the event with this ID, of the first ones of its group. */
+/* Find the index in its group of the event with this ID, below @nr_members. */
 static int evsel__find_member(struct evsel *leader, u64 id, unsigned int nr_members)
 {
 	struct perf_sample_id *sid = evlist__id2sid(leader->evlist, id);
@@ -271,7 +271,7 @@ static struct window_stream *window_tracker__findnew_stream(struct window_tracke
 	return stream;
 }
 
-/* The order of the values is that of the group, and remains. */
+/* Map values to members of the group. Look up only IDs that are new. */
 static int window_source__map_values(struct window_source *source, struct perf_sample *sample)
 {
 	struct evsel *leader = evsel__leader(source->sampler);
@@ -339,7 +339,7 @@ static int window_tracker__reserve(struct window_tracker *tracker, unsigned int 
 	return 0;
 }
 
-/* Copy the counts of a group read, return what the kernel lost of the sampling event. */
+/* Copy the counts of a group read. Return the number of lost samples of the sampling event. */
 static u64 window_source__read(struct window_source *source, struct perf_sample *sample,
 			       u64 *counts)
 {
@@ -360,14 +360,14 @@ static u64 window_source__read(struct window_source *source, struct perf_sample 
 }
 
 /*
- * Half of the long interval is more than an interrupt is ever late, and less than what a
- * missing sample adds. An ordinary interval begins with what the one before was late.
+ * An overrun is less than half of the long interval, and a missing sample adds more than this.
+ * The overrun of an ordinary interval shortens the next one.
  */
 static bool has_armed_length(u64 length, u64 armed, bool is_window, u64 last_long)
 {
-	u64 late = (is_window && last_long ? last_long : armed) / 2;
+	u64 overrun = (is_window && last_long ? last_long : armed) / 2;
 
-	return length <= armed + late && length >= (is_window ? armed : armed - late);
+	return length <= armed + overrun && length >= (is_window ? armed : armed - overrun);
 }
 
 /**
@@ -375,7 +375,7 @@ static bool has_armed_length(u64 length, u64 armed, bool is_window, u64 last_lon
  * @tracker: The tracker.
  * @sample: A sample of any event, the samples before it having been added.
  * @thread: Its thread.
- * @window: The answer, all zero for a sample that is not one of windows.
+ * @window: The result, all zero if the sample neither begins nor ends a window.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -392,7 +392,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	memset(window, 0, sizeof(*window));
 	if (!evsel__has_windows(sampler))
 		return 0;
-	/* Without counts it is not what its event says, and of no use. */
+	/* A damaged file can have samples without the counts of their event. */
 	if (!sample->read.group.values)
 		return 0;
 	id = sample__sampler_id(sample, sampler);
@@ -412,7 +412,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		return -ENOMEM;
 
 	lost = window_source__read(source, sample, tracker->counts);
-	/* Both times are 0 if they were not recorded. */
+	/* The times are 0 if they were not recorded. */
 	not_running = sample->read.time_enabled - sample->read.time_running;
 	same_thread = RC_CHK_EQUAL(stream->thread, thread);
 	/* Another thread with this TID does not continue the counts. */
@@ -440,7 +440,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		window->ending = &stream->rounds[stream->round];
 		window->armed = sample->period;
 		window->index = stream->index;
-		/* The event may tell what it lost itself. */
+		/* The event may have a count of its own losses. */
 		if (attr->read_format & PERF_FORMAT_LOST ? stream->lost != lost :
 		    stream->nr_lost != tracker->nr_lost)
 			window->problems |= WINDOW_LOST;
@@ -449,14 +449,14 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 			window->problems |= WINDOW_LENGTH;
 		if (sample->misc & PERF_RECORD_MISC_ALT_SPLIT)
 			window->problems |= WINDOW_SPLIT;
-		/* Windows are marked if they were interrupted, other intervals are not. */
+		/* The kernel marks windows that were split, but not other intervals. */
 		if (!is_window && (stream->nr_throttled != source->nr_throttled || !same_thread))
 			window->problems |= WINDOW_SPLIT;
 		if (stream->not_running != not_running)
 			window->problems |= WINDOW_MULTIPLEXED;
 		/*
-		 * What follows a window belongs to its round as long as no sample is
-		 * missing: the number of windows tells where it ends.
+		 * The next window belongs to this round unless a sample is missing: the
+		 * round ends after its number of windows.
 		 */
 		stream->index++;
 		if (is_window && stream->index >= (attr->alt_sample_count ?: 1))
@@ -504,7 +504,7 @@ void window_tracker__unthrottle(struct window_tracker *tracker, u64 id)
 }
 
 /**
- * window_tracker__lost - Note that records were lost that can be samples of any event.
+ * window_tracker__lost - Note that records were lost, possibly samples of any event.
  * @tracker: The tracker.
  */
 void window_tracker__lost(struct window_tracker *tracker)
@@ -534,10 +534,10 @@ void window_tracker__exit_thread(struct window_tracker *tracker, u32 tid)
 }
 
 /**
- * window_tracker__nr_streams - Tell how many sequences of samples are tracked.
+ * window_tracker__nr_streams - Count the sequences of samples that are tracked.
  * @tracker: The tracker.
  *
- * Return: The number of threads that are alive or of CPUs, times that of groups.
+ * Return: The number of live threads, or of CPUs, times the number of groups.
  */
 size_t window_tracker__nr_streams(const struct window_tracker *tracker)
 {
@@ -571,7 +571,7 @@ int window_round__set_data(struct window_round *round, const void *data, size_t 
 }
 
 /**
- * window_round__data - Return what window_round__set_data() kept.
+ * window_round__data - Return the data that window_round__set_data() kept.
  * @round: The round of a window that ends.
  *
  * Return: The data, which the caller can change. window_round__data_size() is its size.
@@ -582,7 +582,7 @@ void *window_round__data(const struct window_round *round)
 }
 
 /**
- * window_round__data_size - Return the size of what window_round__set_data() kept.
+ * window_round__data_size - Return the size of the data that window_round__set_data() kept.
  * @round: The round of a window that ends.
  *
  * Return: The size in bytes.

@@ -13,12 +13,12 @@ struct thread;
 struct window_round;
 
 /**
- * enum window_problem - Why the counts of a window are not used, or may be of others.
+ * enum window_problem - Why the counts of a window are not used, or can be of several places.
  *
- * @WINDOW_LEFT: It ended in another place than it began, so it may have counts of
- *	several functions. Set by the user of the tracker: only he knows what a place is.
+ * @WINDOW_LEFT: It ended in another place than it began. Set by the user of the tracker,
+ *	who defines what a place is.
  * @WINDOW_LOST: The kernel dropped samples of the event in the meantime.
- * @WINDOW_LENGTH: It is not as long as the kernel armed it, so a sample is missing.
+ * @WINDOW_LENGTH: Its length is not what the kernel armed, so a sample is missing.
  * @WINDOW_BACKWARDS: A count is smaller than at the start of the window.
  * @WINDOW_SPLIT: The event was stopped in the window: it was throttled, or another task
  *	ran on the CPU.
@@ -36,18 +36,18 @@ enum window_problem {
 #define WINDOW_PROBLEMS	6
 
 /**
- * struct window - What a sample says about windows.
- * @begins: A round begins with it: it ends a long interval, or windows are not used and
+ * struct window - The windows that a sample begins or ends.
+ * @begins: It begins a round: it ends a long interval, or there is no alternate period and
  *	each sample ends one window and begins the next.
  * @ends: It ends a window. Both can be set.
  * @problems: Mask of enum window_problem, of the window that ends.
  * @index: Number of the window that ends in its round, from 0.
  * @nr_counts: Number of events in the group.
- * @counts: What the events of the group counted since the sample before, in the order of
- *	the group. Events that were not read have 0. Valid until the next sample.
- * @whole: @counts are right: neither is the sample before missing, nor a count backwards.
+ * @counts: Counts of the events of the group since the sample before, in the order of the
+ *	group. Events that were not read have 0. Valid until the next sample.
+ * @whole: No count of @counts went backwards.
  * @armed: Length of the window as the kernel armed it, in units of the sampling event.
- * @weight: What the round that begins stands for, in units of the sampling event.
+ * @weight: Length of the round that begins, in units of the sampling event.
  * @ending: The round of the window that ends, for window_round__data().
  * @beginning: The round that begins, for window_round__set_data().
  */

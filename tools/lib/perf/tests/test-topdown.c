@@ -20,7 +20,7 @@
 #include "tests.h"
 
 #define DEVICES		"/sys/bus/event_source/devices"
-/* No read(2) for the precision. */
+/* Limit without a read(2) for precision. */
 #define ANY		~0U
 
 static noinline void spin(unsigned int n)
@@ -53,7 +53,7 @@ static int test_parts(void)
 	spin(400000);
 	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
 	perf_topdown__add(&sum, &a, &b);
-	/* Of the slots since the read(2) at its begin, and a slot for each of some switches. */
+	/* Allow a step of the slots since the read(2) at the begin, and a slot for each switch. */
 	error = sum.slots / 255 + 100;
 	parts = sum.retiring + sum.bad_spec + sum.fe_bound + sum.be_bound;
 	__T_VERBOSE("\t%lld slots, %lld %lld %lld %lld, %lld %lld %lld %lld\n",
@@ -98,7 +98,7 @@ static int test_add(void)
 	return 0;
 }
 
-/* Each member is added, and a fraction is from 0 to 1 and not of nothing. */
+/* Each member is added, and a fraction is from 0 to 1, and 0 without slots. */
 static int test_fraction(void)
 {
 	struct perf_topdown_raw begin = { .slots = 1 }, end, sum = {};
@@ -120,7 +120,7 @@ static int test_fraction(void)
 	return 0;
 }
 
-/* In a thread that has an object of its own. */
+/* Read the object of another thread, in a thread that has an object, too. */
 static void *read_in_thread(void *topdown)
 {
 	struct perf_topdown_raw raw;
@@ -143,7 +143,7 @@ static void *open_in_thread(void *unused __maybe_unused)
 	return (void *)(long)perf_topdown__new(&of_thread);
 }
 
-/* It is of the thread that has opened it, and not of a process that has inherited it. */
+/* An object belongs to the thread that has opened it, not to a process that inherited it. */
 static int test_owner(void)
 {
 	struct perf_topdown_raw raw;
@@ -158,7 +158,7 @@ static int test_owner(void)
 	__T("failed to join a thread", !pthread_join(thread, &ret));
 	__T("another thread could read", (long)ret == -ESRCH);
 
-	/* The second thread has what the first one had, its stack and so on. */
+	/* The second thread reuses the stack and other data of the first one. */
 	__T("failed to create a thread", !pthread_create(&thread, NULL, open_in_thread, NULL));
 	__T("failed to join a thread", !pthread_join(thread, &ret));
 	__T("failed to open in a thread", !ret);
@@ -185,7 +185,7 @@ static int test_owner(void)
 	return 0;
 }
 
-/* What is deleted does not count any more, even if a child has its descriptors. */
+/* A deleted object does not count any more, even if a child has its descriptors. */
 static int test_delete(void)
 {
 	struct perf_topdown_raw a, b;
@@ -213,10 +213,10 @@ static int test_delete(void)
 }
 
 static struct perf_topdown *of_handler;
-static volatile __s64 in_handler;	/* slots that it has read */
+static volatile __s64 in_handler;	/* slots that the handler has read */
 static volatile int handled, failed;
 
-/* Reads more than it has read before, each third time from the kernel. */
+/* Check that slots increase, reading each third time from the kernel. */
 static void handler(int sig __maybe_unused)
 {
 	struct perf_topdown_raw raw;
@@ -227,7 +227,7 @@ static void handler(int sig __maybe_unused)
 	in_handler = raw.slots;
 }
 
-/* A handler may read what it has interrupted the reading of, and both are right. */
+/* A handler may interrupt a reading and read the same object, and both are right. */
 static int test_signal(void)
 {
 	struct itimerval timer = { { 0, 20 }, { 0, 20 } }, off = {};
@@ -327,7 +327,7 @@ static int test_e_core(void)
 	return 0;
 }
 
-/* A thread that is moved while it reads, as the CPUs of a hybrid system are not the same. */
+/* A thread may move between the different CPUs of a hybrid system while it reads. */
 static int test_migration(void)
 {
 	cpu_set_t affinity, cpus, cpu;
@@ -335,7 +335,7 @@ static int test_migration(void)
 	void *reads;
 	int next = 0;
 
-	/* All CPUs, whatever those of this program are. */
+	/* Allow all CPUs, whatever the affinity of this program is. */
 	memset(&cpus, 0xff, sizeof(cpus));
 	__T("failed to set affinity", !sched_getaffinity(0, sizeof(affinity), &affinity) &&
 	    !sched_setaffinity(0, sizeof(cpus), &cpus) &&
@@ -364,7 +364,7 @@ static int test_migration(void)
 	return 0;
 }
 
-/* Another user has the metrics, of which there is one set: on this CPU, or in the thread. */
+/* Another user has the only set of metrics, on this CPU or in the thread. */
 static int test_busy(int cpu)
 {
 	struct perf_event_attr attr = {
@@ -405,7 +405,7 @@ static int test_busy(int cpu)
 	__T("missed nothing", b.missed - a.missed > 1000000);
 	close(metric);
 	close(slots);
-	/* Until it is its turn. */
+	/* Wait for its turn. */
 	for (int i = 0; i < 100 && c.slots <= b.slots; i++) {
 		usleep(1000);
 		__T("failed to read", !perf_topdown__read(topdown, &c, ANY));
@@ -440,7 +440,7 @@ static int test_descriptors(void)
 	return 0;
 }
 
-/* A user can lock some pages, one for each object. */
+/* A user can lock a limited number of pages, one for each object. */
 static int test_locked_pages(void)
 {
 	struct rlimit none = { 0, 0 }, files = { 65536, 65536 };
@@ -485,7 +485,7 @@ int test_topdown(int argc, char **argv)
 	__T("failed to open", !err);
 	perf_topdown__delete(topdown);
 
-	/* On a hybrid system, where there are metrics. */
+	/* Stay where there are metrics on a hybrid system. */
 	move_to("cpu_core");
 	test_parts();
 	test_add();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Does a C++ program compile and link with the header, and count?
+// Test that a C++ program compiles and links with the header, and counts.
 #include <cstdio>
 #include <cstring>
 #include <perf/topdown.h>

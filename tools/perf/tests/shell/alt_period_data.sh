@@ -20,7 +20,7 @@ data=${testdir}/perf.data
 other=${testdir}/other.data
 export PERF_BUILDID_DIR=${testdir}/buildid
 
-# Each CPU has an event of its own, with a sequence of its own.
+# Each CPU has a separate event, with a separate sequence.
 run_on_one_cpu
 
 # check_periods NAME: the standard input is "PERIOD FLAG" of long intervals and
@@ -76,8 +76,8 @@ samples() {
 		sed 's/.*PERF_RECORD_SAMPLE//'
 }
 
-# The windows are those of an event that is not the leader. The count of the leader
-# is often the same in several samples.
+# An event that is not the leader has the windows. The count of the leader is often the
+# same in several samples.
 test_inject_group() {
 	local name="Inject a group"
 
@@ -140,7 +140,7 @@ test_report() {
 	fi
 }
 
-# The same with the counts of the group in each sample.
+# Each sample can also have the counts of the group.
 test_report_group() {
 	local name="Report of a group" sum
 

@@ -17,7 +17,7 @@ shelldir=$(dirname "$0")
 
 data=${testdir}/perf.data
 
-# Each CPU has an event of its own, with a sequence of its own.
+# Each CPU has a separate event, with a separate sequence.
 run_on_one_cpu
 
 record() {
@@ -283,7 +283,7 @@ test_refusals() {
 		perf test -w noploop 0.01
 	refused "${sentence}" perf record -k CLOCK_MONOTONIC_RAW -o "${data}" \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
-	# A recording with only the other event is not what was asked for.
+	# A recording with only the other event must be refused.
 	refused "${sentence}" perf record -o "${data}" -e page-faults \
 		-e "task-clock/$l,alt-period=300/" perf test -w noploop 0.01
 }

@@ -2,7 +2,7 @@
 # perf report as JSON
 # SPDX-License-Identifier: GPL-2.0
 
-# Samples have metrics, too, so most of this needs no kernel with alternating periods.
+# Samples alone give metrics, too, so most tests need no kernel with alternating periods.
 
 # shellcheck disable=SC2154 # testdir and log come from lib/
 set -e
@@ -14,11 +14,11 @@ shelldir=$(dirname "$0")
 . "${shelldir}"/lib/setup_python.sh
 
 data=${testdir}/perf.data
-# How many processes to record, and how often. There is a report of each CPU that has one.
+# Number of processes to record, and how often to sample. Each CPU with samples has a report.
 processes=${PROCESSES:-3}
 period=${PERIOD:-5003}
 
-# A name that is not UTF-8, and has what is special in JSON.
+# A name that is not UTF-8, with special characters of JSON.
 odd=${testdir}/$'b\xff"\\'
 ln -s "$(command -v perf)" "${odd}"
 
@@ -89,7 +89,7 @@ json children.json --children --windows --sort sym -g none
 json filtered.json --no-children --sort comm,sym --comms perf -g none
 json_windows
 
-# check_reports NAME EXPRESSION: check what Python finds in the reports
+# check_reports NAME EXPRESSION: evaluate an expression of Python for the reports
 check_reports() {
 	if "${PYTHON}" - "${testdir}" "$2" 2> "${log}" << 'END'
 import glob, json, math, sys
@@ -179,7 +179,7 @@ def check_counts(report):
 	cycles, insns = (sum(metric[key] for metric in metrics) for key in ("dividend", "divisor"))
 	assert all(is_close(metric["value"], metric["dividend"] / metric["divisor"])
 		   for metric in metrics)
-	# Where there is no estimate, it is not added.
+	# Entries without an estimate are missing in the sums.
 	return 0.95 < cycles / all_cycles <= 1.000001 and 0.8 < insns / all_insns < 1.2
 
 dir, expression = sys.argv[1:]
@@ -245,7 +245,7 @@ is_same_table() {
 		END { exit failed || !nr }' "$1" "$2" > "${log}"
 }
 
-# check_query NAME: compare the example with perf report, and what it makes of the parts
+# check_query NAME: compare the example with perf report, and its results for whole and parts
 check_query() {
 	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
 	query "${testdir}/whole.json" > "${testdir}/whole.txt"

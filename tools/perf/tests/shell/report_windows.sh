@@ -2,8 +2,8 @@
 # perf report of windows
 # SPDX-License-Identifier: GPL-2.0
 
-# The samples of an ordinary period are windows too if one says so: this needs neither a PMU nor
-# a kernel with alternating periods.
+# The intervals of an ordinary period are windows too with --attribution: this needs neither a
+# PMU nor a kernel with alternating periods.
 
 # shellcheck disable=SC2154 # testdir and log come from lib/
 set -e
@@ -61,7 +61,7 @@ else
 	fail "Shares of time add up"
 fi
 
-# Without symbols each address is a place of its own: nobody knows what function it is in.
+# Without symbols each address is a separate place, because its function is not known.
 same=$(used --symfs "${testdir}/none" -s sym)
 any=$(used --symfs "${testdir}/none" -s sym --attribution=any)
 if [ -n "${same}" ] && [ "${same}" -lt "${any}" ]
@@ -144,7 +144,23 @@ else
 	fail "Windows of a frequency"
 fi
 
-# If nobody says so, they are not.
+# The fewer samples, the fewer digits.
+if perf report -i "${data}.freq" --stdio --windows --ci -F time-share,sym 2> "${log}" |
+	tee "${out}" | awk -F '[][, ]+' '/^ *[0-9.]+ +\[/ {
+			digits = $2 ~ /[.]/ ? length($2) - index($2, ".") : 0
+			half = ($4 - $3) / 2
+			bad += digits > (half > 5.5 ? 0 : half > 0.6 ? 1 : 2)
+			rows += half > 0.6
+		}
+		END { exit bad || !rows }'
+then
+	pass "Digits that are not chance"
+else
+	cat "${out}"
+	fail "Digits that are not chance"
+fi
+
+# Without --attribution, the intervals of an ordinary period are no windows.
 if perf report -i "${data}" --stdio --metrics all -s sym > "${out}" 2> "${log}" &&
    grep -q "^# Overhead .* Symbol" "${out}" && ! grep -q "Windows\|%DIS" "${out}"
 then
@@ -154,7 +170,7 @@ else
 	fail "No windows of an ordinary period"
 fi
 
-# It is said where symbols are missing alone.
+# The warning appears only where symbols are missing.
 if report -s sym && ! grep -q "without symbols" "${log}" &&
    report --symfs "${testdir}/none" -s sym &&
    grep -q "^[0-9]* % of the time is in code without symbols.*buildid-cache" "${log}"
@@ -164,7 +180,7 @@ else
 	fail "What to do about code without symbols"
 fi
 
-# test_refused NAME REGEX EVENTS OPTIONS...: there is an error, also for what comes from a pipe
+# test_refused NAME REGEX EVENTS OPTIONS...: check for an error, also with input from a pipe
 test_refused() {
 	local what=$1 regex=$2 events=$3
 

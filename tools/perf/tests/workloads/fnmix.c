@@ -5,8 +5,8 @@
  * function retires is known exactly.
  *
  * The functions of "all" are long, and each does the same all the time. Those of "every"
- * that are not in "all" call short functions, which break what takes the counts between
- * two samples for those of one function.
+ * that are not in "all" call short functions, which break tools that attribute all counts
+ * between two samples to one function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +22,9 @@
 #include <linux/types.h>
 #include "../tests.h"
 
-#define DEFAULT_ROUNDS	2000
+#define DEFAULT_PASSES	2000
 #define MAX_THREADS	1024
-/* If the system does not tell the sizes of its caches. */
+/* Used if the system does not report the sizes of its caches. */
 #define DEFAULT_BUF_MIB	64
 #define MIN_BUF_MIB	8
 /* The random numbers have 32 bits. */
@@ -504,7 +504,7 @@ static const struct {
 
 struct fnmix_run {
 	pthread_t	thread;
-	u64		rounds;
+	u64		passes;
 	u64		seed;
 	const fnmix_t	*funcs;
 	int		nr_funcs;
@@ -536,17 +536,17 @@ static u64 fnmix_random(u64 *state)
 
 /*
  * The number of instructions here depends neither on the random numbers nor on the
- * functions, so that runs with the same number of rounds differ by the instructions
- * of the functions alone.
+ * functions, so runs with the same number of passes differ by the instructions of the
+ * functions alone.
  */
 static void run_functions(const struct fnmix_run *run)
 {
 	fnmix_t order[NR_FUNCTIONS];
-	u64 rounds = run->rounds, state = run->seed, *buf = run->buf, mask = run->mask;
+	u64 passes = run->passes, state = run->seed, *buf = run->buf, mask = run->mask;
 	int nr = run->nr_funcs;
 
 	memcpy(order, run->funcs, sizeof(order));
-	while (rounds--) {
+	while (passes--) {
 		for (int i = nr - 1; i > 0; i--) {
 			int j = (fnmix_random(&state) * (i + 1)) >> 32;
 			fnmix_t fn = order[i];
@@ -625,14 +625,14 @@ static bool parse_number(const char *arg, const char *what, u64 min, u64 max, u6
 }
 
 /*
- * fnmix [rounds [function|all|every [MiB of the buffer [threads]]]]
+ * fnmix [passes [function|all|every [MiB of the buffer [threads]]]]
  * fnmix list [every]
  *
- * With threads, each of them runs all rounds.
+ * With threads, each of them runs all passes.
  */
 static int fnmix(int argc, const char **argv)
 {
-	struct fnmix_run run = { .rounds = DEFAULT_ROUNDS, .seed = 1 };
+	struct fnmix_run run = { .passes = DEFAULT_PASSES, .seed = 1 };
 	fnmix_t funcs[NR_FUNCTIONS] = {};
 	u64 mib = 0, threads = 0, size;
 	const char *name = "all";
@@ -643,7 +643,7 @@ static int fnmix(int argc, const char **argv)
 		return 0;
 	}
 
-	if (argc > 0 && !parse_number(argv[0], "rounds", 0, ~0ULL, &run.rounds))
+	if (argc > 0 && !parse_number(argv[0], "passes", 0, ~0ULL, &run.passes))
 		return 1;
 	if (argc > 1)
 		name = argv[1];

@@ -6,7 +6,7 @@
 
 #define REGIONS	100
 
-/* What is to be measured. */
+/* Run the code to measure. */
 static void divide(unsigned int n)
 {
 	volatile unsigned int divisor = 7, sum = 0;

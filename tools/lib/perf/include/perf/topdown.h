@@ -10,22 +10,22 @@ extern "C" {
 #endif
 
 /**
- * struct perf_topdown_raw - what pipeline slots were used for, in slots
+ * struct perf_topdown_raw - use of pipeline slots, in slots
  * @slots: all slots
  * @missed: time in which the thread ran and was not counted, in ns
- * @retiring: used for operations that retire
- * @bad_spec: for others, or to recover from these
- * @fe_bound: empty, as the frontend had no operations
- * @be_bound: empty, as the backend had no room
- * @heavy_ops: of @retiring, those of instructions with many operations
- * @br_mispredict: of @bad_spec, those behind mispredicted branches
- * @fetch_lat: of @fe_bound, those in which fetching had a latency
- * @mem_bound: of @be_bound, those in which operations waited for memory
+ * @retiring: slots of operations that retire
+ * @bad_spec: slots of other operations, or to recover from them
+ * @fe_bound: empty slots because the frontend had no operations
+ * @be_bound: empty slots because the backend had no room
+ * @heavy_ops: part of @retiring: instructions with many operations
+ * @br_mispredict: part of @bad_spec: after mispredicted branches
+ * @fetch_lat: part of @fe_bound: fetching had a latency
+ * @mem_bound: part of @be_bound: operations waited for memory
  *
  * The last four are level 2, and 0 on CPUs that have level 1 only.
  *
- * Raw: as the CPU tells, in its events of these names, topdown-retiring and so on.
- * For some CPUs, TopdownL1 of perf stat corrects that with other events, which need
+ * The values are those of the CPU's events of these names, topdown-retiring and so on.
+ * On some CPUs, TopdownL1 of perf stat corrects them with other events, which need
  * general counters.
  */
 struct perf_topdown_raw {
@@ -44,10 +44,10 @@ struct perf_topdown_raw {
 struct perf_topdown;
 
 /**
- * perf_topdown__new - begin to count what the calling thread uses its slots for
- * @topdown: gets the object
+ * perf_topdown__new - begin to count the use of slots by the calling thread
+ * @topdown: where to store the object
  *
- * In user mode, on CPUs with TopDown metrics: Intel's P-cores since Ice Lake.
+ * Counts user mode, on CPUs with TopDown metrics: Intel's P-cores since Ice Lake.
  *
  * Return: 0, or a negative error: -ENOENT if there are none, or one of
  * perf_event_open(2), mmap(2) and madvise(2), like -EACCES or, if too many pages are locked,
@@ -56,17 +56,17 @@ struct perf_topdown;
 LIBPERF_API int perf_topdown__new(struct perf_topdown **topdown);
 
 /**
- * perf_topdown__read - read what the thread has used its slots for until now
+ * perf_topdown__read - read the use of slots by the thread until now
  * @topdown: the object, of this thread
- * @raw: gets it
- * @max_slots: read(2) if the fractions are of more slots than this, so that those of
+ * @raw: where to store the counts
+ * @max_slots: use read(2) if the fractions cover more slots than this, so that those of
  *	       the next reading begin with zero
  *
- * Needs no system call otherwise, unless the thread was switched since the last one, or
+ * Otherwise needs no system call, unless the thread was switched since the last one, or
  * user space cannot read the counters: now, or on this kernel. The metrics are fractions
- * of 8 bits: a part can be wrong by 1/255 of the slots that they are of, in each reading.
+ * of 8 bits: a part can be wrong by 1/255 of the slots that they cover, in each reading.
  *
- * May be called by a signal handler, one that interrupts it as well.
+ * May be called by a signal handler, even by one that interrupts it.
  *
  * Return: 0, or a negative error: -ESRCH if the object is of another thread or was
  * inherited by fork(2), or one of read(2).
@@ -77,15 +77,15 @@ LIBPERF_API int perf_topdown__read(struct perf_topdown *topdown,
 /**
  * perf_topdown__add - add a region of code to a sum of regions
  * @sum: the sum, at first 0
- * @begin: what was read where the region begins
- * @end: what was read where it ends
+ * @begin: the reading where the region begins
+ * @end: the reading where it ends
  */
 LIBPERF_API void perf_topdown__add(struct perf_topdown_raw *sum,
 				   const struct perf_topdown_raw *begin,
 				   const struct perf_topdown_raw *end);
 
 /**
- * perf_topdown__fraction - tell which fraction of all slots a part is
+ * perf_topdown__fraction - compute the fraction of all slots of a part
  * @sum: a sum of regions
  * @part: one of its parts, like sum->retiring
  *
@@ -98,8 +98,8 @@ LIBPERF_API double perf_topdown__fraction(const struct perf_topdown_raw *sum, __
  * perf_topdown__delete - end counting
  * @topdown: the object, or NULL
  *
- * By any thread, when perf_topdown__read() is not running; and by a process that has
- * inherited it.
+ * May be called by any thread while perf_topdown__read() is not running, and by a process
+ * that has inherited the object.
  */
 LIBPERF_API void perf_topdown__delete(struct perf_topdown *topdown);
 

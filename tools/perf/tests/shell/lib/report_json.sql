@@ -1,5 +1,5 @@
--- The CPI of each function in all reports of the table "reports", of which the column "data"
--- has the output of perf report --windows --json.
+-- Print the CPI of each function in all reports of the table "reports", whose column "data" has
+-- the output of perf report --windows --json.
 WITH entry AS (
 	SELECT e.value ->> 'symbol' AS symbol,
 		CAST(e.value -> 'windows' ->> 'weight' AS float) AS time,
