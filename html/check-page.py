@@ -22,6 +22,7 @@ class Browser(webdriver.Chrome):
                        'disable-background-networking', 'disable-component-update',
                        'no-first-run', 'hide-scrollbars'):
             options.add_argument('--' + option)
+        options.ignore_local_proxy_environment_variables()
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
         super().__init__(service=Service('/usr/bin/chromedriver'), options=options)
         self.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
@@ -72,7 +73,7 @@ def check(page, screenshot, browser):
     table = data.split('<table class="own">', 1)[1].split('</table>', 1)[0]
     rows = table.split('<tbody>', 1)[1].count('<tr>')
     print('TAP version 13')
-    browser.save_screenshot(str(screenshot))
+    result(browser.save_screenshot(str(screenshot)), 'a screenshot')
     result(rows > 0 and rows == browser.run(
         'document.querySelector("table.own").tBodies[0].rows.length'), f'{rows} rows')
     time_column = 1 + browser.run('[...document.querySelectorAll("table.own thead th")]'
@@ -116,7 +117,10 @@ def check(page, screenshot, browser):
     # The function with the most time of its own, if its name can be typed.
     browser.run(HEADER % time_column + '.firstChild.click()')
     name = browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
-                       '.map(row => row.cells[0].textContent).find(name => !/\ufffd/.test(name))')
+                       '.map(row => row.cells[0].textContent)'
+                       '.find(name => !/[\\ufffd\\ud800-\\udfff]/.test(name))')
+    if name is None:
+        sys.exit('check-page.py: no name of a function can be typed')
     browser.click('document.querySelector("input")')
     browser.key(name)
     shown = browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
@@ -170,7 +174,7 @@ def check(page, screenshot, browser):
         })()''')
         result(contrast >= 4.5, f'text on colours, {scheme}: contrast at least {contrast:.1f}')
         if scheme == 'dark':
-            browser.save_screenshot(str(screenshot.with_name('dark.png')))
+            result(browser.save_screenshot(str(screenshot.with_name('dark.png'))), 'one in the dark')
     print(f'1..{nr}')
     return wrong
 

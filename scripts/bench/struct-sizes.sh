@@ -19,7 +19,8 @@ object()			# TREE
 		CROSS_COMPILE="$CROSS_COMPILE" KCFLAGS=-g -j"$JOBS")
 
 	mkdir -p "$1/out-layout"
-	"${make[@]}" KCONFIG_ALLCONFIG="$(arch_config arm64)" allnoconfig >&2
+	config=$(arch_config arm64)
+	"${make[@]}" KCONFIG_ALLCONFIG="$config" allnoconfig >&2
 	"${make[@]}" kernel/events/core.o >&2
 	echo "$1/out-layout/kernel/events/core.o"
 }

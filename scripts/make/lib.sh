@@ -39,6 +39,7 @@ arch_config()			# NAME
 		/^[a-z]/	{ if (on = $1 == name) print "CONFIG_PERF_EVENTS=y" }
 		/^\t/ && on	{ for (i = 1; i <= NF; i++) print "CONFIG_" $i ($i ~ /=/ ? "" : "=y") }' \
 		"$TOP/scripts/verify/archs.table" > "$config"
+	[ -s "$config" ] || die "no '$1' in archs.table"
 	echo "$config"
 }
 

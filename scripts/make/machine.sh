@@ -67,6 +67,8 @@ for what in $needs "${@:4}"; do
 				Documentation/admin-guide/perf/alternating-periods.rst; do
 			files+=("$LINUX/$file=typed/${file##*/}")
 		done ;;
+	nothing) ;;
+	*)	die "no WHAT='$what'" ;;
 	esac
 done
 "$TOP/scripts/make/initramfs.sh" "$arch" "$list" "$environment" "$output" "${files[@]}"

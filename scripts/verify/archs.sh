@@ -20,8 +20,9 @@ for name in "${names[@]}"; do
 		verdict='no Debian cross compiler'
 	else
 		read -ra targets <<< "$targets"
+		config=$(arch_config "$name")
 		verdict=$("$TOP/scripts/verify/compare-warnings.sh" "$name" "$arch" "$packages" "$compiler" \
-			"$(arch_config "$name")" "${targets[@]}") || status=1
+			"$config" "${targets[@]}") || status=1
 		: "${verdict:=failed}"
 	fi
 	printf '%-14s %s\n' "$name" "$verdict"

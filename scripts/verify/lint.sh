@@ -59,7 +59,8 @@ checkpatch()
 	local sources said
 	mapfile -t sources < <(printf '%s\n' "${plain[@]}" | grep -E '\.([ch]|rst|sh)$|/Makefile$')
 	said=$({ perl "$tree/scripts/checkpatch.pl" --no-tree --strict --quiet --no-summary --terse \
-		--show-types -f "${sources[@]}" || true; } | drop_exceptions)
+		--show-types -f "${sources[@]}" || [ $? = 1 ]; } | drop_exceptions) ||
+		{ echo 'checkpatch did not run'; return 1; }
 	[ -z "$said" ] || { echo "$said"; return 1; }
 }
 

@@ -40,6 +40,7 @@ echo 'TAP version 13'
 unpack()			# CASES
 {
 	mapfile -t cases < <(sed -n "s|^=== |$out/|p" "$1")
+	[ ${#cases[@]} -gt 0 ] || die "no cases in $1"
 	mkdir -p "${cases[@]/%//results}"
 	awk -v out="$out" '
 		function put(newline)
@@ -52,7 +53,7 @@ unpack()			# CASES
 		sub(/^== /, "") {
 			put("\n")
 			file = dir $0
-			system("mkdir -p $(dirname " file ")")
+			system("mkdir -p \"$(dirname \"" file "\")\"")
 			printf "" > file
 			next
 		}
