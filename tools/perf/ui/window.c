@@ -153,17 +153,12 @@ static int hists__calibrate_windows(struct hists *hists)
 	return 0;
 }
 
-/* A metric of an entry. It is kept, as entries are sorted by it before it is printed. */
-struct window_value {
-	struct window_estimate	estimate;
-	enum window_quality	quality;
-};
-
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
 						  unsigned int metric,
 						  struct window_estimate *estimate)
 {
 	const struct window_group *group = he->hists->window_group;
+	struct window_value *value;
 	struct window_stats *stats;
 	struct window_entry entry;
 
@@ -173,18 +168,17 @@ static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool ch
 	stats = &he->windows[children];
 	entry.stats = stats;
 	entry.samples = hist_entry__samples(he, children);
-	if (entry.samples && !stats->values) {
+	if (entry.samples && !stats->values)
 		stats->values = calloc(group->nr_metrics, sizeof(*stats->values));
-		for (unsigned int i = 0; stats->values && i < group->nr_metrics; i++) {
-			stats->values[i].quality =
-				window_stats__estimate(&entry, group, i,
-						       &stats->values[i].estimate);
-		}
-	}
 	if (!stats->values)
 		return WINDOW_ESTIMATE_NONE;
-	*estimate = stats->values[metric].estimate;
-	return stats->values[metric].quality;
+	value = &stats->values[metric];
+	if (!value->known) {
+		value->quality = window_stats__estimate(&entry, group, metric, &value->estimate);
+		value->known = true;
+	}
+	*estimate = value->estimate;
+	return value->quality;
 }
 
 static enum window_quality hist_entry__estimate(struct hist_entry *he, unsigned int metric,

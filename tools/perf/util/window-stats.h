@@ -29,7 +29,7 @@ struct window_value;
  * @left: Weight of the windows in @sums that begin or end elsewhere.
  * @sums: Sums of the used windows, see window_group__nr_sums(). Allocated for the first window.
  * @samples: Result of hist_entry__samples(), or NULL before its first call.
- * @values: Estimates of all metrics, or NULL before one is shown.
+ * @values: Estimate of each metric, or NULL before one is asked for.
  */
 struct window_stats {
 	double	weight;
@@ -189,6 +189,18 @@ enum window_quality {
 	WINDOW_ESTIMATE_POOR,
 	WINDOW_ESTIMATE_BOUND,
 	WINDOW_ESTIMATE_USELESS,
+};
+
+/**
+ * struct window_value - An estimate that is kept: entries are sorted by it before it is printed.
+ * @estimate: The estimate, not set if @quality is WINDOW_ESTIMATE_NONE.
+ * @quality: How precise it is.
+ * @known: It was computed.
+ */
+struct window_value {
+	struct window_estimate	estimate;
+	enum window_quality	quality;
+	bool			known;
 };
 
 struct window_group *window_group__new(struct evsel *sampler);
