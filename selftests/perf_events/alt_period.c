@@ -325,6 +325,11 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 		check_lengths(_metadata, event, modes[mode].name);
 		payable = is_payable(event);
 		if (machine_exactness() == EXACT_YES) {
+			/* An interval that ends while its task is switched has no sample. */
+			if (!payable) {
+				check_lengths(_metadata, event, modes[mode].name);
+				payable = is_payable(event);
+			}
 			EXPECT_TRUE(payable);
 		}
 		if (payable) {
