@@ -269,22 +269,21 @@ static void check_lengths(struct __test_metadata *_metadata, struct event *event
 }
 
 /*
- * Returns true if long intervals can pay for all that windows and interrupts took. What
- * is more than a long interval, and of a round, is let go.
+ * Returns how many intervals are too long for the next long one to pay for what windows and
+ * interrupts took. What is more than a long interval, and of a round, is let go.
  */
-static bool is_payable(const struct event *event)
+static size_t nr_unpayable(const struct event *event)
 {
 	__u64 period = event->attr.sample_period;
+	size_t nr = 0;
 
 	for (size_t i = 1; i <= 2 * ROUNDS; i++) {
 		const struct sample *s = &event->samples[i];
 
-		if (s->count[0] - s[-1].count[0] >= s->period + period / 2)
-			return false;
-		if (s->window && i > 1 && s->count[0] - s[-2].count[0] >= period * 3 / 2)
-			return false;
+		nr += s->count[0] - s[-1].count[0] >= s->period + period / 2 ||
+		      (s->window && i > 1 && s->count[0] - s[-2].count[0] >= period * 3 / 2);
 	}
-	return true;
+	return nr;
 }
 
 /*
@@ -310,7 +309,7 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 	/* So long that it can pay for the interrupts. */
 	event->attr.sample_period = 99700 * machine_slowness();
 	for (size_t mode = 0; mode < ARRAY_SIZE(modes); mode++) {
-		bool payable;
+		size_t unpayable;
 		__s64 total;
 
 		event->work = modes[mode].work;
@@ -323,16 +322,12 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 			break;
 		}
 		check_lengths(_metadata, event, modes[mode].name);
-		payable = is_payable(event);
+		unpayable = nr_unpayable(event);
 		if (machine_exactness() == EXACT_YES) {
 			/* An interval that ends while its task is switched has no sample. */
-			if (!payable) {
-				check_lengths(_metadata, event, modes[mode].name);
-				payable = is_payable(event);
-			}
-			EXPECT_TRUE(payable);
+			EXPECT_GT(ROUNDS / 20, unpayable);
 		}
-		if (payable) {
+		if (!unpayable) {
 			/* What is counted past the end of the last interval is not paid yet. */
 			total = event->samples[2 * ROUNDS].count[0] - event->samples[0].count[0] -
 				ROUNDS * (event->attr.sample_period +
