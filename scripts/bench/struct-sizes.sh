@@ -16,7 +16,7 @@ need dwarves=pahole bc bison ccache flex make perl "${compiler[@]}" gcc \
 object()			# TREE
 {
 	local make=(make -s -C "$1" O=out-layout ARCH=arm64 CC="ccache ${CROSS_COMPILE}gcc"
-		CROSS_COMPILE="$CROSS_COMPILE" KCFLAGS=-g -j"$JOBS")
+		CROSS_COMPILE="$CROSS_COMPILE" KCFLAGS=-g -j"$JOBS") config
 
 	mkdir -p "$1/out-layout"
 	config=$(arch_config arm64)
