@@ -592,7 +592,11 @@ static int add_windows(struct window_stats *stats, struct window_group *group, u
 static void correct(struct window_group *group, struct window_stats *stats, unsigned int nr,
 		    double nr_interrupts)
 {
-	window_group__find_costs(group, nr_interrupts);
+	struct window_stats *entries[nr];
+
+	for (unsigned int i = 0; i < nr; i++)
+		entries[i] = &stats[i];
+	window_group__find_costs(group, entries, nr, nr_interrupts);
 	for (unsigned int i = 0; i < nr; i++)
 		window_stats__correct(&stats[i], group);
 	window_stats__correct(&group->all, group);
@@ -607,11 +611,12 @@ static void delete_group(struct window_group *group, struct window_stats *stats,
 
 /*
  * Find costs in two entries with half of the time each, CPI 1 and 2, and a branch for two
- * instructions. Interrupts add 60 cycles, and 3 branches.
+ * instructions. Windows of the second one, which stalls, are longer. Interrupts add 60 cycles,
+ * and 3 branches.
  */
 static int check_costs(struct fixture *f)
 {
-	const u64 counts[][4] = { { 160, 100, 53, 0 }, { 160, 50, 28, 0 }, { 140, 100, 53, 0 } };
+	const u64 counts[][4] = { { 160, 100, 53, 0 }, { 260, 100, 53, 0 }, { 140, 100, 53, 0 } };
 	struct window_group *group = new_group(f, /*sampled=*/false, "cpi,branch-miss-rate");
 	struct window_stats stats[2] = {}, sum = {};
 	struct window_entry entry = { .stats = &sum };
@@ -630,21 +635,21 @@ static int check_costs(struct fixture *f)
 			is_close(group->costs[2], 3, 0.000001));
 	TEST_ASSERT_VAL("totals", is_close(group->totals[0], 20000, 0.000001) &&
 			group->totals[1] == 15000 && is_close(group->totals[2], 7500, 0.000001));
-	/* Windows have 1000 cycles, the entry 10000. */
+	/* Ten windows have 1000 or 2000 cycles, the entry 10000. */
 	for (int i = 0; i < 2; i++) {
-		double insns = i ? 50 : 100;
+		double length = i ? 200 : 100, nr = 10000 / length, squares = nr * nr / 10;
 
-		TEST_ASSERT_VAL("sums", is_close(stats[i].sums[0], 100, 0.000001) &&
+		TEST_ASSERT_VAL("sums", is_close(stats[i].sums[0], nr, 0.000001) &&
 				is_close(stats[i].sums[1], 10000, 0.000001) &&
-				is_close(stats[i].sums[2], 100 * insns, 0.000001) &&
-				is_close(stats[i].sums[3], 50 * insns, 0.000001));
+				is_close(stats[i].sums[2], 100 * nr, 0.000001) &&
+				is_close(stats[i].sums[3], 50 * nr, 0.000001));
 		/* Windows and cycles, cycles and cycles, instructions, branches with both. */
-		TEST_ASSERT_VAL("products", is_close(stats[i].sums[5], 1000, 0.000001) &&
-				is_close(stats[i].sums[6], 100000, 0.000001) &&
+		TEST_ASSERT_VAL("products", is_close(stats[i].sums[5], squares, 0.000001) &&
+				is_close(stats[i].sums[6], length * squares, 0.000001) &&
 				is_close(stats[i].sums[7], 10000000, 0.000001) &&
-				is_close(stats[i].sums[9], 100000 * insns, 0.000001) &&
-				is_close(stats[i].sums[12], 50000 * insns, 0.000001) &&
-				is_close(stats[i].sums[13], 500 * insns * insns, 0.000001));
+				is_close(stats[i].sums[9], length * 100 * squares, 0.000001) &&
+				is_close(stats[i].sums[12], length * 50 * squares, 0.000001) &&
+				is_close(stats[i].sums[13], 5000 * squares, 0.000001));
 	}
 	/* Together they have the mean of the rates. */
 	for (int i = 0; i < 2; i++) {
@@ -658,8 +663,8 @@ static int check_costs(struct fixture *f)
 	TEST_ASSERT_VAL("CPI", is_close(estimate.value, 2 / 1.5, 0.000001));
 	TEST_ASSERT_VAL("its counts", is_close(estimate.dividend, 20000, 0.000001) &&
 			is_close(estimate.divisor, 15000, 0.000001));
-	/* Twenty windows differ from 75 instructions by 25. */
-	variance = 20 * 25 * 25 / 1500. / 1500 / 0.95;
+	/* Twenty windows differ from two instructions in three cycles by a third. */
+	variance = 20 * pow(100 / 3., 2) / 2000 / 2000 / 0.95;
 	TEST_ASSERT_VAL("common", is_close(group->common, variance, 0.000001));
 	variance = pow(log(estimate.high / estimate.value) / 1.96, 2);
 	group->common += 0.04;

@@ -37,6 +37,8 @@
 #define RELATIVE_FLOOR		0.005
 /* With fewer samples there is no logarithm of an estimate. */
 #define MIN_SAMPLES		3
+/* Enough for the cost of interrupts to settle. */
+#define COST_STEPS		10
 /*
  * Windows that all leave their entry are wrong by a factor: the standard deviation of its
  * logarithm in other programs, and the spread of the logarithm of this between programs.
@@ -243,36 +245,58 @@ double window_stats__left(const struct window_stats *stats)
 	return stats->nr_windows ? 100.0 * nr / stats->nr_windows : 0;
 }
 
+/* Add the sums of an entry, scaled as by window_stats__correct(), but with the costs. */
+static void window_stats__add_scaled(const struct window_stats *stats,
+				     const struct window_group *group, double *sums)
+{
+	double length = window_stats__length(stats, group);
+
+	if (!stats->sums)
+		return;
+	length -= group->costs[group->sampler_index] * stats->sums[SUM_NR];
+	for (unsigned int i = 0; length > 0 && i < window_group__nr_values(group); i++)
+		sums[i] += stats->weight / length * stats->sums[i];
+}
+
 /**
  * window_group__find_costs - Find out what the interrupts add to windows.
  * @group: The group. Its totals lose it.
+ * @stats: The statistics of all entries.
+ * @nr: Number of these.
  * @nr_interrupts: Number of samples.
  *
- * Without the costs, all windows together have the rate of the recording. This needs a count of
+ * Without the costs, all entries together have the rate of the recording. This needs a count of
  * user space's instructions alone, which interrupts do not change.
  */
-void window_group__find_costs(struct window_group *group, double nr_interrupts)
+void window_group__find_costs(struct window_group *group, struct window_stats *const *stats,
+			      unsigned int nr, double nr_interrupts)
 {
-	const double *sums = group->all.sums;
+	double *cost = &group->costs[group->sampler_index];
+	double sums[window_group__nr_values(group)];
 	double insns, total;
 
-	if (group->insns < 0 || group->branches || group->contradicted || !sums ||
+	if (group->insns < 0 || group->branches || group->contradicted ||
 	    !group->sampler->core.attr.exclude_kernel)
 		return;
-	insns = sums[SUM_COUNTS + group->insns];
 	total = group->totals[group->insns];
-	if (!insns || insns * nr_interrupts >= total * sums[SUM_NR])
-		return;
-	for (unsigned int i = 0; i < group->nr_counts; i++) {
-		double excess = sums[SUM_COUNTS + i] - insns * group->totals[i] / total;
-		double cost = excess / (sums[SUM_NR] - insns * nr_interrupts / total);
+	/* How much an entry is scaled depends on the cost. */
+	for (int step = 0; step < COST_STEPS; step++) {
+		memset(sums, 0, sizeof(sums));
+		for (unsigned int i = 0; i < nr; i++)
+			window_stats__add_scaled(stats[i], group, sums);
+		insns = sums[SUM_COUNTS + group->insns];
+		if (!insns || insns * nr_interrupts >= total * sums[SUM_NR])
+			break;
+		for (unsigned int i = 0; i < group->nr_counts; i++) {
+			double excess = sums[SUM_COUNTS + i] - insns * group->totals[i] / total;
 
+			group->costs[i] = excess / (sums[SUM_NR] - insns * nr_interrupts / total);
+		}
 		/* An interrupt takes time. */
-		if (i == group->sampler_index)
-			cost = max(cost, 0.0);
-		group->costs[i] = cost;
-		group->totals[i] -= cost * nr_interrupts;
+		*cost = max(*cost, 0.0);
 	}
+	for (unsigned int i = 0; i < group->nr_counts; i++)
+		group->totals[i] -= group->costs[i] * nr_interrupts;
 }
 
 /**

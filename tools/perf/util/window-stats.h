@@ -223,7 +223,8 @@ double window_metric__compute(const struct window_metric *metric,
 void window_group__count(struct window_group *group, const struct window *window);
 void window_group__check_samples(struct window_group *group, unsigned int event, double weight,
 				 double nr);
-void window_group__find_costs(struct window_group *group, double nr_interrupts);
+void window_group__find_costs(struct window_group *group, struct window_stats *const *stats,
+			      unsigned int nr, double nr_interrupts);
 void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
 			     unsigned int nr);
 
