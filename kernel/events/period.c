@@ -66,7 +66,7 @@
  *    tools/testing/selftests/perf_events on a CPU with this PMU. What a driver
  *    does wrong fails in alt_period, alt_period_ctl, alt_period_task,
  *    alt_period_freq or group_throttle. A driver that nobody has run does not set
- *    it.
+ *    it. No driver of today is a module: the functions are not exported.
  */
 
 /* True if every length that @jitter makes of @period is in 1..S64_MAX. */

@@ -618,7 +618,7 @@ static int check_costs(struct fixture *f)
 {
 	const u64 counts[][4] = { { 160, 100, 53, 0 }, { 260, 100, 53, 0 }, { 140, 100, 53, 0 } };
 	struct window_group *group = new_group(f, /*sampled=*/false, "cpi,branch-miss-rate");
-	struct window_stats stats[2] = {}, sum = {};
+	struct window_stats stats[2] = {}, few[20] = {}, sum = {};
 	struct window_entry entry = { .stats = &sum };
 	struct window_estimate estimate;
 	double variance;
@@ -673,6 +673,18 @@ static int check_costs(struct fixture *f)
 					     variance + 0.04, 0.01));
 	window_stats__exit(&sum);
 	delete_group(group, stats, 2);
+
+	/* Entries of one window each have the same cost as all of these in one entry. */
+	group = new_group(f, /*sampled=*/false, "cpi");
+	TEST_ASSERT_VAL("no memory", group);
+	for (int i = 0; i < 20; i++)
+		TEST_ASSERT_EQUAL("no memory", add_windows(&few[i], group, 1, counts[i & 1],
+							   /*left=*/false), 0);
+	group->totals[0] = 20000 + 60 * 40;
+	group->totals[1] = 20000 / 1.5;
+	correct(group, few, 20, /*nr_interrupts=*/40);
+	TEST_ASSERT_VAL("cost of few", is_close(group->costs[0], 60, 0.000001));
+	delete_group(group, few, 20);
 
 	/* The kernel's part of the interrupt is not known, and no interrupt takes negative time. */
 	for (int i = 0; i < 3; i++) {

@@ -37,8 +37,10 @@
 #define RELATIVE_FLOOR		0.005
 /* With fewer samples there is no logarithm of an estimate. */
 #define MIN_SAMPLES		3
-/* Enough for the cost of interrupts to settle. */
-#define COST_STEPS		10
+/* Fewer windows say little of their mean length. */
+#define MIN_WINDOWS		10
+/* How often to halve the range of the cost of interrupts. */
+#define COST_STEPS		40
 /*
  * Windows that all leave their entry are wrong by a factor: the standard deviation of its
  * logarithm in other programs, and the spread of the logarithm of this between programs.
@@ -245,17 +247,40 @@ double window_stats__left(const struct window_stats *stats)
 	return stats->nr_windows ? 100.0 * nr / stats->nr_windows : 0;
 }
 
-/* Add the sums of an entry, scaled as by window_stats__correct(), but with the costs. */
-static void window_stats__add_scaled(const struct window_stats *stats,
-				     const struct window_group *group, double *sums)
+/* Add sums of windows, scaled as window_stats__correct() does for a cost of interrupts. */
+static void window_group__add_scaled(const struct window_group *group, const double *sums,
+				     double weight, double cost, double *all)
 {
-	double length = window_stats__length(stats, group);
+	double length = sums[SUM_COUNTS + group->sampler_index] - cost * sums[SUM_NR];
 
-	if (!stats->sums)
-		return;
-	length -= group->costs[group->sampler_index] * stats->sums[SUM_NR];
+	/* With a cost that leaves no time, they have any number of instructions. */
+	if (sums[SUM_NR] && length <= 0)
+		all[SUM_COUNTS + group->insns] = INFINITY;
 	for (unsigned int i = 0; length > 0 && i < window_group__nr_values(group); i++)
-		sums[i] += stats->weight / length * stats->sums[i];
+		all[i] += weight / length * sums[i];
+}
+
+/* Add up the scaled sums of all entries, those with few windows as one. */
+static void window_group__scale(const struct window_group *group,
+				struct window_stats *const *stats, unsigned int nr, double cost,
+				double *all)
+{
+	unsigned int nr_values = window_group__nr_values(group);
+	double rest[nr_values], weight = 0;
+
+	memset(all, 0, sizeof(rest));
+	memset(rest, 0, sizeof(rest));
+	for (unsigned int i = 0; i < nr; i++) {
+		if (stats[i]->sums && stats[i]->nr_used >= MIN_WINDOWS) {
+			window_group__add_scaled(group, stats[i]->sums, stats[i]->weight, cost,
+						 all);
+			continue;
+		}
+		for (unsigned int j = 0; stats[i]->sums && j < nr_values; j++)
+			rest[j] += stats[i]->sums[j];
+		weight += stats[i]->sums ? stats[i]->weight : 0;
+	}
+	window_group__add_scaled(group, rest, weight, cost, all);
 }
 
 /**
@@ -271,32 +296,38 @@ static void window_stats__add_scaled(const struct window_stats *stats,
 void window_group__find_costs(struct window_group *group, struct window_stats *const *stats,
 			      unsigned int nr, double nr_interrupts)
 {
-	double *cost = &group->costs[group->sampler_index];
+	unsigned int length = group->sampler_index;
+	const double *all = group->all.sums;
 	double sums[window_group__nr_values(group)];
-	double insns, total;
+	double insns, total, divisor, low = 0, high;
 
-	if (group->insns < 0 || group->branches || group->contradicted ||
+	if (group->insns < 0 || group->branches || group->contradicted || !all ||
 	    !group->sampler->core.attr.exclude_kernel)
 		return;
 	total = group->totals[group->insns];
-	/* How much an entry is scaled depends on the cost. */
+	high = min(all[SUM_COUNTS + length] / all[SUM_NR], group->totals[length] / nr_interrupts);
 	for (int step = 0; step < COST_STEPS; step++) {
-		memset(sums, 0, sizeof(sums));
-		for (unsigned int i = 0; i < nr; i++)
-			window_stats__add_scaled(stats[i], group, sums);
-		insns = sums[SUM_COUNTS + group->insns];
-		if (!insns || insns * nr_interrupts >= total * sums[SUM_NR])
-			break;
-		for (unsigned int i = 0; i < group->nr_counts; i++) {
-			double excess = sums[SUM_COUNTS + i] - insns * group->totals[i] / total;
+		double cost = (low + high) / 2, time;
 
-			group->costs[i] = excess / (sums[SUM_NR] - insns * nr_interrupts / total);
-		}
-		/* An interrupt takes time. */
-		*cost = max(*cost, 0.0);
+		window_group__scale(group, stats, nr, cost, sums);
+		insns = sums[SUM_COUNTS + group->insns];
+		time = sums[SUM_COUNTS + length] - cost * sums[SUM_NR];
+		if (insns * (group->totals[length] - cost * nr_interrupts) < total * time)
+			low = cost;
+		else
+			high = cost;
 	}
-	for (unsigned int i = 0; i < group->nr_counts; i++)
+	window_group__scale(group, stats, nr, low, sums);
+	insns = sums[SUM_COUNTS + group->insns];
+	divisor = sums[SUM_NR] - insns * nr_interrupts / total;
+	if (!insns || divisor <= 0)
+		return;
+	for (unsigned int i = 0; i < group->nr_counts; i++) {
+		double excess = sums[SUM_COUNTS + i] - insns * group->totals[i] / total;
+
+		group->costs[i] = i == length ? low : excess / divisor;
 		group->totals[i] -= group->costs[i] * nr_interrupts;
+	}
 }
 
 /**
