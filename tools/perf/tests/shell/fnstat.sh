@@ -480,6 +480,20 @@ else
 	fail "Metrics from samples of instructions"
 fi
 
+# Functions are estimated with what all others say, those of a hierarchy as well.
+functions() {
+	perf fnstat report --ci -i "${data}" "$@" 2> "${log}" |
+		grep -o '[0-9].*\[\.\] fnmix_[a-z_]*' | tr -s ' ' | sort
+}
+functions --sort sym > "${out}"
+if [ -s "${out}" ] && [ "$(functions --sort dso,sym --hierarchy)" = "$(cat "${out}")" ]
+then
+	pass "A hierarchy with the values of a table"
+else
+	cat "${out}"
+	fail "A hierarchy with the values of a table"
+fi
+
 # The events of a metric, and an unknown one.
 if perf fnstat record -c 20011 -w 0 -M ipc -o "${data}" true > /dev/null 2> "${log}" &&
    perf evlist -i "${data}" | grep -q instructions &&
