@@ -2,7 +2,7 @@
 #
 # make demo      record a workload with windows on an emulated machine, and
 #                print the metrics of its functions (MACHINES="NAME ...": on these)
-# make test      run all tests and checks: "N passed, N failed, N skipped"
+# make test      run the checks, and the tests of the machines of CI: "N passed, N failed, N skipped"
 #                MACHINES="NAME ..."  those of these machines
 #                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
 #                a selftest those with FILTER in their TAP names, for example
