@@ -9,8 +9,8 @@
 
 machines=("$@")
 # What takes longest comes first.
-[ $# -gt 0 ] || machines=(arm64-up x86_64-intel x86_64-lbr x86_64-stalls host arm64 x86_64 arm64-hybrid arm64-base
-	x86_64-uncore arm64-idle)
+[ $# -gt 0 ] || machines=(arm64-up x86_64-intel x86_64-lbr x86_64-stalls host arm64 x86_64
+	arm64-hybrid arm64-base x86_64-uncore arm64-idle)
 read -ra tests <<< "${TEST:-}"
 
 # What is wrong with the arguments is said before anything is built.

@@ -247,40 +247,35 @@ double window_stats__left(const struct window_stats *stats)
 	return stats->nr_windows ? 100.0 * nr / stats->nr_windows : 0;
 }
 
-/* Add sums of windows, scaled as window_stats__correct() does for a cost of interrupts. */
-static void window_group__add_scaled(const struct window_group *group, const double *sums,
-				     double weight, double cost, double *all)
+static bool window_stats__has_many(const struct window_stats *stats)
 {
-	double length = sums[SUM_COUNTS + group->sampler_index] - cost * sums[SUM_NR];
-
-	/* With a cost that leaves no time, they have any number of instructions. */
-	if (sums[SUM_NR] && length <= 0)
-		all[SUM_COUNTS + group->insns] = INFINITY;
-	for (unsigned int i = 0; length > 0 && i < window_group__nr_values(group); i++)
-		all[i] += weight / length * sums[i];
+	return stats->sums && stats->nr_used >= MIN_WINDOWS;
 }
 
-/* Add up the scaled sums of all entries, those with few windows as one. */
-static void window_group__scale(const struct window_group *group,
-				struct window_stats *const *stats, unsigned int nr, double cost,
-				double *all)
+/* Add the sums of an entry, scaled as window_stats__correct() does for a cost of interrupts. */
+static void window_stats__add_scaled(const struct window_stats *stats,
+				     const struct window_group *group, double cost, double *all)
 {
-	unsigned int nr_values = window_group__nr_values(group);
-	double rest[nr_values], weight = 0;
+	double length = window_stats__length(stats, group) - cost * stats->sums[SUM_NR];
 
-	memset(all, 0, sizeof(rest));
-	memset(rest, 0, sizeof(rest));
+	/* With a cost that leaves no time, they have any number of instructions. */
+	if (stats->sums[SUM_NR] && length <= 0)
+		all[SUM_COUNTS + group->insns] = INFINITY;
+	for (unsigned int i = 0; length > 0 && i < window_group__nr_values(group); i++)
+		all[i] += stats->weight / length * stats->sums[i];
+}
+
+/* Add up the scaled sums of all entries, those with few windows as one, @rest. */
+static void window_group__scale(const struct window_group *group,
+				struct window_stats *const *stats, unsigned int nr,
+				const struct window_stats *rest, double cost, double *all)
+{
+	memset(all, 0, window_group__nr_values(group) * sizeof(*all));
 	for (unsigned int i = 0; i < nr; i++) {
-		if (stats[i]->sums && stats[i]->nr_used >= MIN_WINDOWS) {
-			window_group__add_scaled(group, stats[i]->sums, stats[i]->weight, cost,
-						 all);
-			continue;
-		}
-		for (unsigned int j = 0; stats[i]->sums && j < nr_values; j++)
-			rest[j] += stats[i]->sums[j];
-		weight += stats[i]->sums ? stats[i]->weight : 0;
+		if (window_stats__has_many(stats[i]))
+			window_stats__add_scaled(stats[i], group, cost, all);
 	}
-	window_group__add_scaled(group, rest, weight, cost, all);
+	window_stats__add_scaled(rest, group, cost, all);
 }
 
 /**
@@ -296,20 +291,28 @@ static void window_group__scale(const struct window_group *group,
 void window_group__find_costs(struct window_group *group, struct window_stats *const *stats,
 			      unsigned int nr, double nr_interrupts)
 {
-	unsigned int length = group->sampler_index;
+	unsigned int length = group->sampler_index, nr_values = window_group__nr_values(group);
+	double sums[nr_values], few[nr_values], insns, total, divisor, low = 0, high;
+	struct window_stats rest = { .sums = few };
 	const double *all = group->all.sums;
-	double sums[window_group__nr_values(group)];
-	double insns, total, divisor, low = 0, high;
 
 	if (group->insns < 0 || group->branches || group->contradicted || !all ||
 	    !group->sampler->core.attr.exclude_kernel)
 		return;
 	total = group->totals[group->insns];
 	high = min(all[SUM_COUNTS + length] / all[SUM_NR], group->totals[length] / nr_interrupts);
+	memset(few, 0, sizeof(few));
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!stats[i]->sums || window_stats__has_many(stats[i]))
+			continue;
+		for (unsigned int j = 0; j < nr_values; j++)
+			few[j] += stats[i]->sums[j];
+		rest.weight += stats[i]->weight;
+	}
 	for (int step = 0; step < COST_STEPS; step++) {
 		double cost = (low + high) / 2, time;
 
-		window_group__scale(group, stats, nr, cost, sums);
+		window_group__scale(group, stats, nr, &rest, cost, sums);
 		insns = sums[SUM_COUNTS + group->insns];
 		time = sums[SUM_COUNTS + length] - cost * sums[SUM_NR];
 		if (insns * (group->totals[length] - cost * nr_interrupts) < total * time)
@@ -317,7 +320,7 @@ void window_group__find_costs(struct window_group *group, struct window_stats *c
 		else
 			high = cost;
 	}
-	window_group__scale(group, stats, nr, low, sums);
+	window_group__scale(group, stats, nr, &rest, low, sums);
 	insns = sums[SUM_COUNTS + group->insns];
 	divisor = sums[SUM_NR] - insns * nr_interrupts / total;
 	if (!insns || divisor <= 0)
