@@ -33,6 +33,8 @@
 #                          Debian package in patches/base.pin
 #   JOBS=N                 jobs at the same time (default: as many as CPUs)
 #   CMDLINE="OPTION ..."   more options for the kernels of test machines
+#   RERUN=yes              run a test machine again that nothing has changed for: without,
+#                          its results are those of the last run, which is the same to the bit
 #   XDG_CACHE_HOME=DIRECTORY  the cache is in perf-windows there (~/.cache)
 # With UPDATE_PINS=1, what is downloaded from Debian is pinned to today's versions.
 #

@@ -7,6 +7,10 @@
 # console.log. Fails if the machine does not get to its end within SECONDS
 # (default 900); what the tests said is for summary.sh to judge.
 #
+# A machine that counts instructions repeats a run to the bit: with the same QEMU, kernel,
+# initramfs and options as an earlier one, RESULTS are those of that, from the cache, unless
+# RERUN=yes. Then the file RESULTS/repeats has its date.
+#
 # With PROFILE=yes, x86_64 alone, QEMU leaves in RESULTS/profile what each address of the
 # programs took that event 0xfe counts, see pmu-profile in patches/qemu.
 #
@@ -64,16 +68,38 @@ if [ "$seconds" = shell ]; then
 	exit $status
 fi
 
-status=0
-timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none "${machine[@]}" \
-	-append "$cmdline panic_on_warn=1 oops=panic ${CMDLINE:-}" \
-	< /dev/null > "$dir/qemu.log" 2>&1 || status=$?
-
-# One archive after the other, as each test sent its own.
-if [ -s "$stream" ]; then
-	tar -xif "$stream" -C "$dir" 2> /dev/null || true
+cmdline+=" panic_on_warn=1 oops=panic ${CMDLINE:-}"
+kept=''
+if [[ " ${clock[*]} " == *' -icount '* ]]; then
+	key=$({
+		cat "$(command -v "$emulator")" "$kernel" "$initramfs" "$0"
+		[ -z "$devices" ] || cat "$dir/machine.dtb"
+		printf '%s\n' "${machine[@]//"$dir"/}" "$cmdline"
+	} | sha256sum)
+	kept=$CACHE/results/${key%% *}.tar.gz
 fi
-rm -f "$stream"
+
+status=0
+if [ -n "$kept" ] && [ -e "$kept" ] && [ -z "${RERUN:-}" ]; then
+	touch -a "$kept"
+	tar -xzf "$kept" -C "$dir"
+	date -r "$kept" +%F > "$dir/repeats"
+else
+	timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none \
+		"${machine[@]}" -append "$cmdline" < /dev/null > "$dir/qemu.log" 2>&1 || status=$?
+
+	# One archive after the other, as each test sent its own.
+	if [ -s "$stream" ]; then
+		tar -xif "$stream" -C "$dir" 2> /dev/null || true
+	fi
+	rm -f "$stream"
+	if [ -n "$kept" ] && [ -e "$dir/end" ]; then
+		mkdir -p "${kept%/*}"
+		find "${kept%/*}" -atime +30 -delete
+		tar -czf "$kept.$$" -C "$dir" .
+		mv "$kept.$$" "$kept"
+	fi
+fi
 # The time stamp tells a message of the kernel from one of a test.
 complaint='\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:'
 if [ ! -e "$dir/end" ]; then

@@ -8,6 +8,8 @@
 # end, or skipped all it has. One during which the machine crashed or hung says so, and
 # those behind it did not run.
 #
+# The results can be those of an earlier run, see boot.sh.
+#
 # A test that speaks KTAP counts with its results, see summary.awk; any other is
 # one test, passed with exit status 0 and skipped with 4 (kselftest) or 2 (perf).
 # A failure that is expected (XFAIL) is neither passed nor failed.
@@ -65,6 +67,8 @@ for item; do
 	done < "$list"
 	grep . <<< "$skips" | sort | uniq -c |
 		sed -E "s|^ *([0-9]+) |      $machine: skipped \\1: |" || true
+	[ ! -e "$results/repeats" ] ||
+		echo "      $machine: nothing has changed since it ran on $(cat "$results/repeats")"
 done
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -153,6 +153,42 @@ for tool in bash dirname sed mkdir cat head nproc; do
 done
 refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
 
+# A run is that of the cache until something changes, for machines that repeat runs.
+cat > "$out/qemu" << 'END'
+#!/bin/sh
+dir=$(dirname "$0")
+echo "$@" >> "$dir/runs"
+for option; do
+	case $option in
+	file:*)		: > "${option#file:}" ;;
+	*,path=*)	tar -cf "${option##*path=}" -C "$dir" end ;;
+	esac
+done
+END
+chmod +x "$out/qemu"
+touch "$out/end" "$out/runs"
+echo kernel > "$out/kernel"
+echo initramfs > "$out/initramfs"
+boots()				# NUMBER MACHINE [VARIABLE=VALUE...]
+{
+	local old
+	old=$(wc -l < "$out/runs")
+	env XDG_CACHE_HOME="$out/cache" "${@:3}" "$TOP/scripts/run/boot.sh" "$2" "$out/qemu" \
+		"$out/kernel" "$out/initramfs" "$out/booted" > "$out/difference" 2>&1 &&
+		[ $(($(wc -l < "$out/runs") - old)) = "$1" ] && [ -e "$out/booted/end" ] &&
+		[ "$(find "$out/booted" -name repeats | wc -l)" = $((1 - $1)) ]
+	result $? "$1 boots of $2 ${*:3}"
+}
+boots 1 arm64
+boots 0 arm64
+boots 1 arm64 RERUN=yes
+boots 1 arm64 CMDLINE=more
+boots 1 arm64-up
+echo other >> "$out/initramfs"
+boots 1 arm64
+boots 1 arm64-stress
+boots 1 arm64-stress
+
 # What the README says to type, of what the test machines cannot: tests/guest/typed.sh.
 while read -r target; do
 	grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" "$TOP/Makefile" || echo "no target '$target'"
