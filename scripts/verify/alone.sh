@@ -42,37 +42,24 @@ if [ -n "$pages" ]; then
 	fi
 fi
 
+mapfile -t programs < <(printf '%s\n' "${files[@]}" |
+	sed -n 's|^tools/testing/selftests/perf_events/\(.*\)\.c$|\1|p')
 for name in arm64-up x86_64-intel; do
-	load_machine "$name"
-	use_arch "$arch"
-	kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$work" "$fragment")
-	selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$work")
-	emulator=$("$TOP/scripts/make/qemu.sh" "${qemu#qemu-system-}")
-	list=$BUILD/lists/alone.tests results=$RESULTS/alone-$name
-	{
-		[ ! -e "$work/kernel/events/period_test.c" ] ||
-			echo 'kunit 60 /guest/kunit.sh perf_period'
-		printf '%s\n' "${files[@]}" |
-			sed -nE 's|^tools/testing/selftests/perf_events/(.*)\.c$|\1 600 /guest/kselftest.sh -o 300 \1|p'
-	} > "$list"
-	"$TOP/scripts/make/initramfs.sh" "$arch" "$list" "$environment" "$BUILD/initramfs/alone.cpio" \
-		"$selftests=selftests" "$TOP/tests/guest=guest"
-	step "running $topic alone on $name" "$TOP/scripts/run/boot.sh" "$name" "$emulator" "$kernel" \
-		"$BUILD/initramfs/alone.cpio" "$results" 1800
-	"$TOP/scripts/run/summary.sh" "$list=$results" || status=1
+	results=$RESULTS/alone-$name
+	"$TOP/scripts/run/boot-tree.sh" "$name" "$work" "$results" "${programs[@]}" || status=1
 	# The summary has their reasons.
 	[ -n "$(skipped "$results"/*.tap || true)" ] || continue
-	programs=()
-	while read -r program _; do
-		[ ! -e "$RESULTS/$name/$program.tap" ] || programs+=("$RESULTS/$name/$program.tap")
-	done < "$list"
-	if [ ${#programs[@]} = 0 ]; then
+	whole=()
+	for program in kunit "${programs[@]}"; do
+		[ ! -e "$RESULTS/$name/$program.tap" ] || whole+=("$RESULTS/$name/$program.tap")
+	done
+	if [ ${#whole[@]} = 0 ]; then
 		warn "the whole series has no results on $name: 'make test MACHINES=$name' first"
 		status=1
 		continue
 	fi
 	# By the name: the whole series has more tests.
-	join <(skipped "$results"/*.tap) <(skipped -v "${programs[@]}" | cut -d ' ' -f 1) > "$results/skips"
+	join <(skipped "$results"/*.tap) <(skipped -v "${whole[@]}" | cut -d ' ' -f 1) > "$results/skips"
 	[ ! -s "$results/skips" ] || {
 		echo "skipped alone, and not by the whole series:"
 		cat "$results/skips"

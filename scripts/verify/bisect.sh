@@ -51,36 +51,16 @@ perf_tests()			# LOG
 		grep -q '^Failed tests *: 0$' "$1"
 }
 
-# Print what there is to boot.
-fingerprint()
-{
-	cat "$tree/out-arm64/arch/arm64/boot/Image" \
-		"$tree"/out-arm64/selftests/perf_events/* | sha256sum
-}
-
 boot()				# prints the number of tests that passed
 {
-	local kernel selftests list=$BUILD/lists/bisect.tests name
-	local initramfs=$BUILD/initramfs/bisect.cpio results=$RESULTS/bisect
+	local programs
 
-	kernel=$("$TOP/scripts/make/kernel.sh" arm64 "$tree") || return 1
-	selftests=$("$TOP/scripts/make/selftests.sh" arm64 "$tree") || return 1
-	[ "$(fingerprint)" != "$before" ] || { echo 'as before'; return 0; }
-	mkdir -p "${list%/*}"
-	{
-		[ ! -e "$tree/kernel/events/period_test.c" ] ||
-			echo 'kunit 60 /guest/kunit.sh perf_period'
-		# Two hang on the emulated machine, and Arm's CPUs have no TopDown metrics.
-		selftest_names "$tree" | grep -vxE 'sigtrap_threads|remove_on_exec|topdown' |
-			sed 's|.*|& 600 /guest/kselftest.sh -o 300 &|'
-	} > "$list"
-	"$TOP/scripts/make/initramfs.sh" arm64 "$list" "" "$initramfs" \
-		"$selftests=selftests" "$TOP/tests/guest=guest" || return 1
-	"$TOP/scripts/run/boot.sh" arm64-up "$qemu" "$kernel" "$initramfs" \
-		"$results" || return 1
-	"$TOP/scripts/run/summary.sh" "$list=$results" > "$results/summary" ||
-		{ cat "$results/summary" >&2; return 1; }
-	tail -n 1 "$results/summary"
+	# Two hang on the emulated machine, and Arm's CPUs have no TopDown metrics.
+	mapfile -t programs < <(selftest_names "$tree" |
+		grep -vxE 'sigtrap_threads|remove_on_exec|topdown')
+	"$TOP/scripts/run/boot-tree.sh" arm64-up "$tree" "$RESULTS/bisect" "${programs[@]}" \
+		> "$LOGS/bisect-summary" || { cat "$LOGS/bisect-summary" >&2; return 1; }
+	tail -n 1 "$LOGS/bisect-summary"
 }
 
 # Whether the commit is the last one of the range, or of a topic: a cover, which is empty,
@@ -90,11 +70,10 @@ is_end()			# NEXT-COMMIT
 	[ "${BOOT:-}" = each ] || [ -z "$1" ] || git -C "$tree" diff --quiet "$1^" "$1"
 }
 
-qemu=$("$TOP/scripts/make/qemu.sh" aarch64)
 mkdir -p "$LOGS"
 # Objects of a later commit can be taken for those of an earlier one.
 rm -rf "$tree"/out-perf-*
-status=0 before=''
+status=0
 mapfile -t commits < <(git -C "$LINUX" rev-list --reverse "$range")
 for i in "${!commits[@]}"; do
 	commit=${commits[i]}
@@ -122,9 +101,8 @@ for i in "${!commits[@]}"; do
 	if is_end "${commits[i + 1]:-}"; then
 		tests=$(boot 2> "$log") ||
 			{ verdict='FAILED to boot or to pass'; tail -n 30 "$log" >&2; }
-		before=$(fingerprint) || before=
 	fi
-	[ "$verdict" = ok ] || { status=1; before=; }
+	[ "$verdict" = ok ] || status=1
 	printf '%-8s %-60.60s [%s] %s\n' "$verdict" \
 		"$(git -C "$tree" log -1 --format=%s)" "${archs[*]}" "$tests"
 done
