@@ -77,6 +77,6 @@ echo "$events" | grep -F 'perf record -e' | sed 's/^/# /'
 window=$(grep -F 'perf record -e' <<< "$events" | grep -o 'alt-period=[0-9]*' | head -n 1)
 window=$((${window#*=} - refill))
 # What is measured are multiplications, which stall too: up to five cycles more.
-[ $window -ge 25 ] && [ $window -le 30 ]
+[ $window -ge 300 ] && [ $window -le 305 ]
 result $? 'perf fnstat record measures it'
 exit "$failed"
