@@ -8,10 +8,11 @@
 . "$TOP/scripts/run/machines.sh"
 
 [ $# -ge 3 ] || usage
+load_machine "$1"
 name=$1 tree=$2 results=$3
 shift 3
-load_machine "$name"
 use_arch "$arch"
+rm -rf "$results"
 emulator=$("$TOP/scripts/make/qemu.sh" "${qemu#qemu-system-}")
 kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$tree" "$fragment")
 selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$tree")

@@ -73,17 +73,25 @@ kept=''
 if [[ " ${clock[*]} " == *' -icount '* ]]; then
 	key=$({
 		cat "$(command -v "$emulator")" "$kernel" "$initramfs" "$0"
+		cat /usr/share/{seabios,qemu}/*.bin /usr/lib/*/qemu/accel-*.so 2> /dev/null || true
 		[ -z "$devices" ] || cat "$dir/machine.dtb"
 		printf '%s\n' "${machine[@]//"$dir"/}" "$cmdline"
 	} | sha256sum)
 	kept=$CACHE/results/${key%% *}.tar.gz
 fi
 
+# Keep the results, unless that fails: a full disk is no failure of a test.
+keep()
+{
+	mkdir -p "${kept%/*}" &&
+		find "${kept%/*}" -type f -atime +30 -delete &&
+		tar -czf "$kept.$$" -C "$dir" . && mv "$kept.$$" "$kept"
+}
+
 status=0
-if [ -n "$kept" ] && [ -e "$kept" ] && [ -z "${RERUN:-}" ]; then
-	touch -a "$kept"
-	tar -xzf "$kept" -C "$dir"
-	date -r "$kept" +%F > "$dir/repeats"
+if [ -n "$kept" ] && [ -z "${RERUN:-}" ] && tar -xzf "$kept" -C "$dir" 2> /dev/null; then
+	touch -ac "$kept"
+	date -r "$kept" +%F > "$dir/repeats" || true
 else
 	timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none \
 		"${machine[@]}" -append "$cmdline" < /dev/null > "$dir/qemu.log" 2>&1 || status=$?
@@ -93,11 +101,8 @@ else
 		tar -xif "$stream" -C "$dir" 2> /dev/null || true
 	fi
 	rm -f "$stream"
-	if [ -n "$kept" ] && [ -e "$dir/end" ]; then
-		mkdir -p "${kept%/*}"
-		find "${kept%/*}" -atime +30 -delete
-		tar -czf "$kept.$$" -C "$dir" .
-		mv "$kept.$$" "$kept"
+	if [ -n "$kept" ] && [ -e "$dir/end" ] && [ "$status" = 0 ]; then
+		keep 2> "$dir/keep.log" || warn "the results of $name are not kept: $(cat "$dir/keep.log")"
 	fi
 fi
 # The time stamp tells a message of the kernel from one of a test.

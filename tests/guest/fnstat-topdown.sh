@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: fnstat-topdown.sh [GROUP [CPU PMU]]
+# usage: [LIMIT=POINTS] fnstat-topdown.sh [GROUP [CPU PMU]]
 # needs: perf
 #
 # Do windows tell why a function is slow? The metrics of GROUP (default: TopdownL1) that
 # perf fnstat prints of each function of the workload, and those that perf stat prints of
 # the function alone, while it is running. topdown.sh compares what the latter counts with
-# the model of the CPU. On a hybrid machine, those of PMU, on its CPU. For machines with
-# pmu-stalls=on. KTAP.
+# the model of the CPU. On a hybrid machine, those of PMU, on its CPU. They may differ by LIMIT
+# (3). For machines with pmu-stalls=on. KTAP.
 . "$(dirname "$0")/ktap.sh"
 metrics=${1:-TopdownL1}
 run=(env) stat=(perf stat) pmu=cpu
@@ -48,7 +48,7 @@ result $? "perf fnstat record -M $all" || cat /tmp/log /tmp/table
 [ "$(grep -c '^# Overhead' /tmp/table)" -eq 1 ]
 result $? "one table of $(grep -c '^# Windows' /tmp/table) groups" || cat /tmp/table
 for function in nops convert int_div fp_div barrier mispredict cache_miss; do
-	alone "$function" | awk -F ' *[|] *' -v name="$function" '
+	alone "$function" | awk -F ' *[|] *' -v name="$function" -v limit="${LIMIT:-3}" '
 		NR == FNR { split($0, v, " "); want[v[1]] = v[2]; n++; next }
 		/^# Overhead/ {
 			split("", column)
@@ -65,9 +65,6 @@ for function in nops convert int_div fp_div barrier mispredict cache_miss; do
 			for (metric in want) {
 				value = have[metric]
 				printf "# %s: %s %.1f (%s)\n", name, metric, value, want[metric]
-				# A group has some hundred windows of the rarest functions, and errors add
-				# up in what is the rest of the others.
-				limit = 5 + want[metric] / 20
 				if (value !~ /^-?[0-9]/ || value - want[metric] > limit ||
 				    want[metric] - value > limit)
 					bad = 1

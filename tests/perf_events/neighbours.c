@@ -664,7 +664,7 @@ TEST_F(limited, moved)
 {
 	struct perf_event_attr attr = hardware(0x148, 0);	/* L1D_PEND_MISS.PENDING there */
 	struct event *event = self->events;
-	unsigned int moved = 0;
+	unsigned int throttled = 0;
 
 	attr.type = PERF_TYPE_RAW;
 	event->attr = hardware(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 5003);
@@ -673,18 +673,21 @@ TEST_F(limited, moved)
 	for (int i = 0; i < 10; i++) {
 		int others[4];
 
-		moved += wait_for_throttle(event, 1);
-		for (int j = 0; j < 4; j++)
+		throttled += wait_for_throttle(event, 1);
+		for (int j = 0; j < 4; j++) {
 			others[j] = perf_event_open(&attr, 0, -1, -1);
+			REQUIRE(others[j] < 0 ? errno : 0);
+		}
 		run_slots(_metadata, event, 1, READ, ~0);
 		for (int j = 0; j < 4; j++)
 			close(others[j]);
 	}
 	disable_group(event, 1);
 	check_group(_metadata, event, 1);
-	ksft_print_msg("%llu samples, others came in %u throttles\n", event->samples, moved);
+	ksft_print_msg("%llu samples, others came in %u throttles\n", event->samples,
+		       throttled);
 	close_group(event);
-	if (!moved && __test_passed(_metadata))
+	if (!throttled && __test_passed(_metadata))
 		SKIP(return, "this machine does not throttle the event");
 }
 
