@@ -554,15 +554,24 @@ remark() {
 		> /dev/null 2> "${log}"
 	perf fnstat report -i "${data}" "$@" 2> "${log}" | grep "good CPI"
 }
-# A machine whose windows differ much needs more data, and is told how much.
-times() {
-	sed -n 's/.*: record \([0-9]*\) times as long.*/\1/p'
+# is_enough PERIOD ITERATIONS: there is no remark, or none when its advice is followed
+is_enough() {
+	local said longer
+
+	said=$(remark "$@")
+	if [ -z "${said}" ]
+	then
+		return 0
+	fi
+	echo "${said}" >> "${out}"
+	longer=$(echo "${said}" | sed -n 's/.*: record \([0-9]*\) times as long.*/\1/p')
+	[ -n "${longer}" ] && [ "${longer}" -le 20 ] &&
+		! remark "$1" $(($2 * longer)) >> "${out}"
 }
 if remark 999700 60 > "${out}" &&
    grep -qE '^# [0-9]+ % of the time has no good CPI: record .*\.$' "${out}" &&
    ! remark 999700 60 --comms nobody >> "${out}" &&
-   longer=$(remark 49700 300 | tee -a "${out}" | times) &&
-   { [ -z "${longer}" ] || ! remark 49700 $((300 * longer)) >> "${out}"; }
+   is_enough 49700 300
 then
 	pass "How much longer to record"
 else
