@@ -102,7 +102,7 @@ else
 	fi
 	rm -f "$stream"
 	if [ -n "$kept" ] && [ -e "$dir/end" ] && [ "$status" = 0 ]; then
-		keep 2> "$dir/keep.log" || warn "the results of $name are not kept: $(cat "$dir/keep.log")"
+		keep || warn "the results of $name are not kept"
 	fi
 fi
 # The time stamp tells a message of the kernel from one of a test.
