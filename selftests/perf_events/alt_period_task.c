@@ -654,7 +654,7 @@ static void test_throttling(struct __test_metadata *_metadata, struct event *eve
 		.config = PERF_COUNT_HW_CPU_CYCLES,
 		.size = sizeof(attr),
 		/* Longer than the handler, which some CPUs count as well. */
-		.sample_period = 5000 * machine_slowness(),
+		.sample_period = 2200 * machine_slowness(),
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
 		.disabled = 1,
 		.exclude_hv = 1,
