@@ -564,7 +564,7 @@ is_enough() {
 		return 0
 	fi
 	echo "${said}" >> "${out}"
-	longer=$(echo "${said}" | sed -n 's/.*: record \([0-9]*\) times as long.*/\1/p')
+	longer=$(echo "${said}" | sed -n 's|.*: record \([0-9]*\) times as long.*|\1|p')
 	[ -n "${longer}" ] && [ "${longer}" -le 20 ] &&
 		! remark "$1" $(($2 * longer)) >> "${out}"
 }
