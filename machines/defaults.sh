@@ -15,7 +15,10 @@ machine=()		# other options of QEMU
 # The clock: an instruction takes a nanosecond, and each run has the same date and random numbers.
 clock=(-icount 'shift=0,sleep=off' -rtc 'base=2024-01-01,clock=vm' -seed 1)
 devices=		# machines/dts/DEVICES is added to the device tree of QEMU
-result_port=()		# options of QEMU for the port that writes to the file RESULTS
+# Options of QEMU for the port that writes to the file RESULTS. Without ioeventfd it does so at
+# once, and not when the host has time for it: a run would not repeat to the bit.
+result_port=(-global virtio-mmio.ioeventfd=off -device virtio-serial-device
+	-chardev 'file,id=results,path=RESULTS' -device 'virtserialport,chardev=results')
 cmdline=		# of the kernel, with results=, the port in /dev that init sends results to
 environment=		# of tests: 'NAME=VALUE ...'
 

@@ -7,7 +7,6 @@
 # its KUnit and selftests pass on arm64-up and x86_64-intel. Prints the tests that are skipped, with
 # their reasons. One that was not skipped when "make test" ran the whole series fails.
 . "$(dirname "$0")/../make/lib.sh"
-. "$TOP/scripts/run/machines.sh"
 
 topic=${1:-alternating-periods} status=0
 work=$("$TOP/scripts/series/topic.sh" "$topic" | tail -n 1)
