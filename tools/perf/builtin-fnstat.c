@@ -399,10 +399,10 @@ static int cmd_fnstat_record(int argc, const char **argv)
 			"width of the random spread of the long interval"),
 		OPT_U64(0, "window-jitter", &rec.window_jitter,
 			"width of the random spread of the window"),
-		OPT_STRING('M', "metrics", &rec.metrics, "name[,name...]",
-			   "count the events of these metrics"),
-		OPT_STRING(0, "counters", &rec.counters, "events",
-			   "count these events, and cycles"),
+		OPT_STRING_NOEMPTY('M', "metrics", &rec.metrics, "name[,name...]",
+				   "count the events of these metrics"),
+		OPT_STRING_NOEMPTY(0, "counters", &rec.counters, "events",
+				   "count these events, and cycles"),
 		OPT_BOOLEAN(0, "kernel", &rec.kernel, "include the kernel"),
 		OPT_END()
 	};
@@ -419,8 +419,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (!all_options)
 		return ret;
 	argc = parse_options(argc, argv, all_options, usage, PARSE_OPT_STOP_AT_NON_OPTION);
-	if ((rec.counters && !*rec.counters) || (rec.metrics && !*rec.metrics)) {
-		pr_err("fnstat: the list of %s is empty\n", rec.metrics ? "metrics" : "counters");
+	if (rec.counters && rec.metrics) {
+		pr_err("fnstat: --counters and --metrics exclude each other\n");
 		ret = -EINVAL;
 		goto out;
 	}
@@ -492,7 +492,8 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	const char *metrics = NULL, *separator = NULL, *fields = NULL;
 	bool all = false;
 	const struct option options[] = {
-		OPT_STRING('M', "metrics", &metrics, "name[,name...]", "the metrics to show"),
+		OPT_STRING_NOEMPTY('M', "metrics", &metrics, "name[,name...]",
+				   "the metrics to show"),
 		OPT_BOOLEAN(0, "all", &all, "all metrics, and how many windows they are from"),
 		OPT_STRING('x', "field-separator", &separator, "separator",
 			   "separate the columns by this, as -t"),
@@ -543,9 +544,9 @@ static int cmd_fnstat_report(int argc, const char **argv)
 
 static int cmd_fnstat_diff(int argc, const char **argv)
 {
-	const char *metric = "cpi";
+	const char *metric = NULL;
 	const struct option options[] = {
-		OPT_STRING('M', "metrics", &metric, "name", "the metric to compare"),
+		OPT_STRING_NOEMPTY('M', "metrics", &metric, "name", "the metric to compare"),
 		OPT_END()
 	};
 	const char * const usage[] = {
@@ -560,7 +561,7 @@ static int cmd_fnstat_diff(int argc, const char **argv)
 		return cmd_diff(argc, argv);
 	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
 	diff_argv = calloc(argc + 6, sizeof(*diff_argv));
-	if (!diff_argv || asprintf(&compute, "metric:%s", metric) < 0)
+	if (!diff_argv || asprintf(&compute, "metric:%s", metric ?: "cpi") < 0)
 		goto out;
 	diff_argv[nr++] = "diff";
 	diff_argv[nr++] = "--compute";

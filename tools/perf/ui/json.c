@@ -23,7 +23,7 @@
 #define JSON_VERSION	2
 
 /* Print the name of a column as a name of a member. */
-static void fprintf_key(FILE *fp, const char *header, int depth, bool comma)
+static void fprintf_key(FILE *fp, const char *header, int depth)
 {
 	char key[64];
 	size_t i;
@@ -31,7 +31,7 @@ static void fprintf_key(FILE *fp, const char *header, int depth, bool comma)
 	for (i = 0; header[i] && i < sizeof(key) - 1; i++)
 		key[i] = isalnum(header[i]) ? tolower(header[i]) : '_';
 	key[i] = '\0';
-	output_json_delimiters(fp, comma, depth);
+	output_json_delimiters(fp, true, depth);
 	output_json_string(fp, key);
 	fputs(": ", fp);
 }
@@ -40,7 +40,6 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 					  FILE *fp)
 {
 	struct perf_hpp_fmt *fmt;
-	bool comma = false;
 	char buf[4096];
 
 	hists__for_each_format(hists, fmt) {
@@ -54,8 +53,7 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 		/* A field can have the name of a key. */
 		scnprintf(buf, sizeof(buf), "%s%s",
 			  perf_hpp__is_dynamic_entry(fmt) ? "field." : "", fmt->name);
-		fprintf_key(fp, buf, depth, comma);
-		comma = true;
+		fprintf_key(fp, buf, depth);
 		/* The column has the mode of the CPU too. */
 		if (perf_hpp__is_sym_entry(fmt) && he->ms.sym) {
 			output_json_string(fp, he->ms.sym->name);
@@ -70,7 +68,7 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 		output_json_string(fp, strim(buf));
 	}
 	if (he->ms.sym || he->ip)
-		output_json_key_format(fp, comma, depth, "mode", "\"%c\"", he->level);
+		output_json_key_format(fp, true, depth, "mode", "\"%c\"", he->level);
 }
 
 /* Print the functions of a node. Flat and folded chains have no tree: they are whole. */
@@ -120,8 +118,8 @@ static void callchain__fprintf_json(struct rb_root *root, int depth, FILE *fp)
 static void hist_entry__fprintf_json(struct hist_entry *he, struct hists *hists, int depth,
 				     FILE *fp)
 {
+	output_json_key_format(fp, false, depth, "samples", "%u", he->stat.nr_events);
 	hist_entry__fprintf_keys_json(he, hists, depth, fp);
-	output_json_key_format(fp, true, depth, "samples", "%u", he->stat.nr_events);
 	output_json_key_format(fp, true, depth, "period", "%" PRIu64, he->stat.period);
 	hist_entry__fprintf_windows_json(he, /*children=*/false, depth, fp);
 	if (symbol_conf.cumulate_callchain) {

@@ -186,6 +186,9 @@ struct evsel *evsel__window_sampler(struct evsel *leader)
 	return leader;
 }
 
+/* The kernel reads no more than 16 KB of a group, but a file can claim to have more. */
+#define MAX_MEMBERS	(16 * 1024 / 8)
+
 /**
  * evsel__has_windows - Check if the samples of an event can end windows.
  * @evsel: The event.
@@ -200,7 +203,8 @@ bool evsel__has_windows(struct evsel *evsel)
 
 	return (attr->sample_type & PERF_SAMPLE_READ) &&
 	       (attr->read_format & PERF_FORMAT_GROUP) &&
-	       leader->core.nr_members > 1 && evsel__window_sampler(leader) == evsel;
+	       leader->core.nr_members > 1 && leader->core.nr_members <= MAX_MEMBERS &&
+	       evsel__window_sampler(leader) == evsel;
 }
 
 /* Find the index in its group of the event with this ID, below @nr_members. */

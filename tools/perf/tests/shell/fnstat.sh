@@ -1,5 +1,5 @@
 #!/bin/bash
-# perf fnstat tests
+# perf fnstat tests (exclusive)
 # SPDX-License-Identifier: GPL-2.0
 
 # shellcheck disable=SC2154 # testdir and log come from lib/
