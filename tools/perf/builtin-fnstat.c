@@ -169,8 +169,10 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 		}
 		if (can_count_cycles(terms, rec->kernel) && !can_count_cycles("", rec->kernel)) {
 			rec->window = 0;
-			if (!rec->branches)
-				pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from samples alone, and less precise.\n");
+			pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from %s.\n",
+				   rec->branches ?
+				   "branch stacks, but those of TopDown from samples alone" :
+				   "samples alone, and less precise");
 		} else if (rec->window_jitter == DEFAULT) {
 			rec->window_jitter = WINDOW_JITTER;
 		}

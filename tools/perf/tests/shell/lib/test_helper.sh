@@ -74,6 +74,14 @@ end_test() {
 	exit "${err}"
 }
 
+# require_taskset: end the test as skipped if it cannot choose CPUs
+require_taskset() {
+	if ! command -v taskset > /dev/null
+	then
+		skip_test "There is no taskset"
+	fi
+}
+
 # first_cpu LIST: print the first CPU that the test may run on, of a LIST like
 # those in sysfs
 first_cpu() {
@@ -94,5 +102,6 @@ first_cpu() {
 
 # run_on_one_cpu: bind the test and its children to one CPU
 run_on_one_cpu() {
+	require_taskset
 	taskset -cp "$(first_cpu "$(cat /sys/devices/system/cpu/online)")" $$ > /dev/null
 }
