@@ -199,7 +199,7 @@ test_frequency() {
 		-e "task-clock/freq=1000,alt-period=20000/"
 	check_record "task-clock: frequency from the command line" "980000 0 20000 0 1" \
 		-F 1000 -e "task-clock/alt-period=20000/"
-	# The default are 4000 rounds per second, of two samples each.
+	# The default is 4000 rounds per second, of two samples each.
 	if [ "$(cat /proc/sys/kernel/perf_event_max_sample_rate)" -lt 8000 ]
 	then
 		skip "Default frequency: above kernel.perf_event_max_sample_rate"
