@@ -401,10 +401,10 @@ static int cmd_fnstat_record(int argc, const char **argv)
 			"width of the random spread of the long interval"),
 		OPT_U64(0, "window-jitter", &rec.window_jitter,
 			"width of the random spread of the window"),
-		OPT_STRING_NOEMPTY('M', "metrics", &rec.metrics, "name[,name...]",
-				   "count the events of these metrics"),
-		OPT_STRING_NOEMPTY(0, "counters", &rec.counters, "events",
-				   "count these events, and cycles"),
+		OPT_STRING('M', "metrics", &rec.metrics, "name[,name...]",
+			   "count the events of these metrics"),
+		OPT_STRING(0, "counters", &rec.counters, "events",
+			   "count these events, and cycles"),
 		OPT_BOOLEAN(0, "kernel", &rec.kernel, "include the kernel"),
 		OPT_END()
 	};
@@ -421,6 +421,11 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (!all_options)
 		return ret;
 	argc = parse_options(argc, argv, all_options, usage, PARSE_OPT_STOP_AT_NON_OPTION);
+	if ((rec.counters && !*rec.counters) || (rec.metrics && !*rec.metrics)) {
+		pr_err("fnstat: the list of %s is empty\n", rec.metrics ? "metrics" : "counters");
+		ret = -EINVAL;
+		goto out;
+	}
 	if (rec.counters && rec.metrics) {
 		pr_err("fnstat: --counters and --metrics exclude each other\n");
 		ret = -EINVAL;

@@ -207,6 +207,7 @@ test_events "Highest frequency" \
 	"cycles/freq=$(($(cat /proc/sys/kernel/perf_event_max_sample_rate) / 2))," -F max
 test_events "No frequency" "a number above 0, or max" -F 5x
 test_events "Frequency or period" "exclude each other" -F 500 -c 100000
+test_events "Metrics or counters" "exclude each other" -M cpi --counters instructions
 test_events "A cut name" "cycles/freq=500," --fre 500
 test_events "A cut name of fnstat" "Ambiguous option" --win 100
 test_events "A cut name of both" "could be --kernel.* or --kernel" --kern
