@@ -161,6 +161,22 @@ test_report_group() {
 	fi
 }
 
+# All events of a group have samples where a window ends, and one of them has windows.
+test_script_group() {
+	local name="Marks of a group"
+
+	if ! perf record -o "${data}" -e "{${event},cpu-clock}:S" "${workload[@]}" \
+		> "${log}" 2>&1
+	then
+		fail "${name}"
+		return
+	fi
+	perf script -i "${data}" -F misc,event 2> /dev/null | check "${name}" awk '
+		/cpu-clock/	{ others++; bad = bad || $1 ~ /W/; next }
+		$1 ~ /W/	{ windows++ }
+				END { exit bad || others < 10 || windows < 10 }'
+}
+
 record() {
 	perf record -o "${data}" -e "${event}" "${workload[@]}" > "${log}" 2>&1
 }
@@ -191,5 +207,6 @@ test_report
 test_pipe
 test_inject_group
 test_report_group
+test_script_group
 
 end_test

@@ -169,6 +169,13 @@ else
 	cat "${out}"
 	fail "No windows of an ordinary period"
 fi
+if perf report -i "${data}" --stdio --metrics all -s sym --attribution=any --no-attribution \
+	2> "${log}" | cmp - "${out}"
+then
+	pass "No attribution"
+else
+	fail "No attribution"
+fi
 
 # The warning appears only where symbols are missing.
 if report -s sym && ! grep -q "without symbols" "${log}" &&
