@@ -841,9 +841,12 @@ int main(int argc, char **argv)
 	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	alternating = have_alt_period();
 	add_kinds();
-	/* Few samples throttle, and the kernel does not lower the limit further. */
+	/*
+	 * Few samples throttle, and the kernel does not lower the limit further. With more of
+	 * them a slow machine does nothing else, with one event already.
+	 */
 	save_sample_limits(&limits);
-	limited = set_sample_limits(20000, 0);
+	limited = set_sample_limits(20000 / machine_slowness(), 0);
 	if (uid && setresuid(uid, uid, uid))
 		ksft_exit_fail_msg("cannot become user %u\n", uid);
 	ksft_print_msg("seed %lu, %lu threads, %d CPUs, %u kinds of events, %s periods\n",
