@@ -10,6 +10,8 @@
 
 #include "alt_period_probes.h"
 
+#define SLOW_STACK	32768	/* bytes in a sample */
+
 /* Starts a task that runs on this CPU whenever this one yields. */
 static pid_t start_rival(void)
 {
@@ -418,6 +420,42 @@ TEST_F(clock, throttled_by_itself)
 		       whole + split, split, throttled[1], throttled[0]);
 	ASSERT_LT(0, throttled[0]);
 	ASSERT_LT(0, throttled[1]);
+}
+
+/*
+ * A clock leaves other code twice the time that its samples take. With a large part of the
+ * stack, a window gets longer than its label, and is marked.
+ */
+TEST_F(clock, slow_samples)
+{
+	struct event *event = &self->event;
+	char stack[2 * SLOW_STACK];
+	unsigned int split = 0;
+
+	if (!use_windows(_metadata, event))
+		return;
+	memset(stack, 1, sizeof(stack));
+	asm volatile("" : : "r" (stack) : "memory");
+	event->attr.sample_period = 1000000 * machine_slowness();
+	event->attr.alt_sample_period = 10000;
+	event->attr.sample_type |= PERF_SAMPLE_STACK_USER;
+	event->attr.sample_stack_user = SLOW_STACK;
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_TRUE(sample_for(event, ROUNDS));
+	for (size_t i = 1; i < event->nr_samples; i++) {
+		const struct sample *s = &event->samples[i];
+
+		if (!s->window || s->gaps != s[-1].gaps)
+			continue;
+		split += s->split;
+		ASSERT_EQ(10000, s->period);
+		/* Where time has no relation to the code, a sample may be fast. */
+		if (machine_exactness() == EXACT_YES)
+			ASSERT_TRUE(s->split);
+		if (s->split)
+			ASSERT_LT(15000, s->count[0] - s[-1].count[0]);
+	}
+	ksft_print_msg("%u windows got longer\n", split);
 }
 
 /*
