@@ -456,6 +456,9 @@ TEST_F(clock, slow_samples)
 			ASSERT_LT(15000, s->count[0] - s[-1].count[0]);
 	}
 	ksft_print_msg("%u windows got longer\n", split);
+	if (!split && machine_exactness() != EXACT_YES)
+		SKIP(return, "samples take less than half of a window here");
+	ASSERT_LT(0, split);
 }
 
 /*
