@@ -1005,13 +1005,14 @@ char *window_group__contradiction(const struct window_group *group)
 }
 
 /**
- * hists__window_remark - Describe how much more data a table needs.
+ * hists__window_remark - Describe what a table lacks: time, or data for good values.
  * @hists: Of the event that samples, sorted for output.
  *
  * Return: A sentence to be freed, or NULL if most of the time has a good value.
  */
 char *hists__window_remark(struct hists *hists)
 {
+	const struct events_stats *stats = evlist__stats(hists_to_evsel(hists)->evlist);
 	const struct window_group *group = hists->window_group;
 	const struct perf_event_attr *attr = &group->sampler->core.attr;
 	unsigned int metric = 0;
@@ -1019,6 +1020,11 @@ char *hists__window_remark(struct hists *hists)
 	char *remark;
 	int ret;
 
+	if (stats->nr_events[PERF_RECORD_THROTTLE]) {
+		ret = asprintf(&remark, "Throttled %u times: what ran then is missing, and values can be wrong. Record with a longer period.",
+			       stats->nr_events[PERF_RECORD_THROTTLE]);
+		return ret < 0 ? NULL : remark;
+	}
 	while (metric < group->nr_metrics && strcasecmp(group->metrics[metric].name, "cpi"))
 		metric++;
 	if (metric == group->nr_metrics || !group->metrics[metric].available ||

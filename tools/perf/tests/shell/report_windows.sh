@@ -61,6 +61,28 @@ else
 	fail "Shares of time add up"
 fi
 
+# What is throttled has no samples: far more of them than 100000 per second are.
+throttled=
+if run_logged perf record -o "${data}.throttled" -e '{cycles/period=1000/,instructions}:uS' \
+	perf test -w noploop 0.2
+then
+	throttled=$(perf report -i "${data}.throttled" --stats 2> "${log}" |
+		awk '$1 == "THROTTLE" { print $3; exit }')
+fi
+if [ -n "${throttled}" ]
+then
+	perf report -i "${data}.throttled" --stdio --windows --attribution=same > "${out}" 2> "${log}"
+	if grep -q "^# Throttled ${throttled} times: " "${out}"
+	then
+		pass "What was throttled"
+	else
+		cat "${out}"
+		fail "What was throttled"
+	fi
+else
+	skip "What was throttled: nothing was"
+fi
+
 # Without symbols each address is a separate place, because its function is not known.
 same=$(used --symfs "${testdir}/none" -s sym)
 any=$(used --symfs "${testdir}/none" -s sym --attribution=any)
