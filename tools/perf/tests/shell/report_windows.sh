@@ -61,7 +61,7 @@ else
 	fail "Shares of time add up"
 fi
 
-# What is throttled has no samples: far more of them than 100000 per second are.
+# These are far more samples than the kernel allows, so it throttles the event.
 throttled=
 if run_logged perf record -o "${data}.throttled" -e '{cycles/period=1000/,instructions}:uS' \
 	perf test -w noploop 0.2
