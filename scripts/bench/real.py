@@ -32,8 +32,8 @@ import sys
 WINDOWS = {3000: (8.5, 50), 10000: (7, 65)}
 BRANCHES = {3000: (4.5, 82), 10000: (3.0, 92), 30000: (2.3, 96)}
 # Two sets of recordings of N programs differ by ALIKE / sqrt(N): an error that is larger than
-# the other by up to that is no larger. (Of lua and zstd that leaves one kernel in 500.)
-ALIKE = 0.5
+# the other by up to that is no larger. (Of lua and zstd that leaves one kernel in 300.)
+ALIKE = 0.42
 # The error of misses, to that of events with the same number of samples.
 MISSES = 1.1
 # So many percent of intervals have the true value, in each program. Fewer or more are

@@ -1012,7 +1012,8 @@ char *window_group__contradiction(const struct window_group *group)
  */
 char *hists__window_remark(struct hists *hists)
 {
-	const struct events_stats *stats = evlist__stats(hists_to_evsel(hists)->evlist);
+	struct evlist *evlist = hists_to_evsel(hists)->evlist;
+	const u32 nr_throttled = evlist__stats(evlist)->nr_events[PERF_RECORD_THROTTLE];
 	const struct window_group *group = hists->window_group;
 	const struct perf_event_attr *attr = &group->sampler->core.attr;
 	unsigned int metric = 0;
@@ -1020,9 +1021,9 @@ char *hists__window_remark(struct hists *hists)
 	char *remark;
 	int ret;
 
-	if (stats->nr_events[PERF_RECORD_THROTTLE]) {
+	if (nr_throttled) {
 		ret = asprintf(&remark, "Throttled %u times: what ran then is missing, and values can be wrong. Record with a longer period.",
-			       stats->nr_events[PERF_RECORD_THROTTLE]);
+			       nr_throttled);
 		return ret < 0 ? NULL : remark;
 	}
 	while (metric < group->nr_metrics && strcasecmp(group->metrics[metric].name, "cpi"))
