@@ -178,27 +178,6 @@ u64 perf_event_round_count(struct perf_event *event)
 }
 
 /**
- * perf_event_skip_windows - let a long interval follow the current one
- * @event: an alternating event
- *
- * For an interval that ends without a sample: a window begins at a sample.
- */
-void perf_event_skip_windows(struct perf_event *event)
-{
-	event->hw.alt->next = 0;
-}
-
-/**
- * perf_event_add_overrun - add to the overrun of an alternating event
- * @event: an alternating event
- * @count: events that the next long interval is to be shortened by
- */
-void perf_event_add_overrun(struct perf_event *event, u64 count)
-{
-	event->hw.alt->overrun += count;
-}
-
-/**
  * __perf_event_resume_interval - begin a round if the interval is over
  * @event: an alternating event, its counter stopped
  *
@@ -207,7 +186,7 @@ void perf_event_add_overrun(struct perf_event *event, u64 count)
 void __perf_event_resume_interval(struct perf_event *event)
 {
 	if (local64_read(&event->hw.period_left) <= 0)
-		perf_event_skip_windows(event);
+		event->hw.alt->next = 0;
 }
 
 /**

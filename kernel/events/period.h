@@ -31,8 +31,6 @@ struct perf_alt_period {
 bool perf_attr_period_valid(const struct perf_event_attr *attr);
 int perf_event_init_period(struct perf_event *event);
 void perf_event_free_period(struct perf_event *event);
-void perf_event_skip_windows(struct perf_event *event);
-void perf_event_add_overrun(struct perf_event *event, u64 count);
 u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round);
 bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq);
 bool perf_event_in_window(struct perf_event *event);

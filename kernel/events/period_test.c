@@ -214,38 +214,6 @@ static void test_resumed_interval(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
 }
 
-static void test_debt(struct kunit *test)
-{
-	struct perf_event *event;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	perf_event_add_overrun(event, 7);
-	KUNIT_EXPECT_EQ(test, next(test, event, 2), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 9);
-}
-
-static void test_skipped_windows(struct kunit *test)
-{
-	struct perf_event *event;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 3 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* The long interval ends without a sample. */
-	perf_event_skip_windows(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	/* A window does. */
-	perf_event_skip_windows(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_FALSE(test, window(event));
-	for (int i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-}
-
 static void test_split(struct kunit *test)
 {
 	struct perf_alt_period *alt;
@@ -525,8 +493,6 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_unfinished_interval_goes_on),
 	KUNIT_CASE(test_long_interval_pays_overrun),
 	KUNIT_CASE(test_resumed_interval),
-	KUNIT_CASE(test_debt),
-	KUNIT_CASE(test_skipped_windows),
 	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_restart),
 	KUNIT_CASE(test_jitter),

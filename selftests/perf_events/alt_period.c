@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 
-#include "alt_period_probes.h"
+#include "alt_period_fixtures.h"
 
 static void test_alternates(struct __test_metadata *_metadata, struct event *event)
 {
@@ -18,7 +18,7 @@ static void test_alternates(struct __test_metadata *_metadata, struct event *eve
 	print_summary(event);
 }
 
-TEST_WINDOWS_ALL(alternates, 60)
+TEST_WINDOWS(hw, alternates, 60)
 
 /* A window that does not end within anyone's lifetime ends all samples. */
 static void test_endless_window(struct __test_metadata *_metadata, struct event *event)
@@ -35,7 +35,7 @@ static void test_endless_window(struct __test_metadata *_metadata, struct event 
 	check_sequence(_metadata, event, 0, 1, 0, 0);
 }
 
-TEST_WINDOWS_ALL(endless_window, 30)
+TEST_WINDOWS(hw, endless_window, 30)
 
 static void test_bursts(struct __test_metadata *_metadata, struct event *event)
 {
@@ -47,7 +47,7 @@ static void test_bursts(struct __test_metadata *_metadata, struct event *event)
 	print_summary(event);
 }
 
-TEST_WINDOWS_ALL(bursts, 60)
+TEST_WINDOWS(hw, bursts, 60)
 
 /* An event that counts and does not sample. */
 static struct perf_event_attr counting(const struct perf_event_attr *attr)
@@ -60,36 +60,6 @@ static struct perf_event_attr counting(const struct perf_event_attr *attr)
 	ret.read_format = 0;
 	ret.precise_ip = 0;
 	ret.disabled = 0;
-	return ret;
-}
-
-/*
- * Returns true if ordinary events of @attrs count each step of the work at the same
- * time. Some emulators miscount several breakpoints at once.
- */
-static bool count_together(struct event *event, const struct perf_event_attr *attrs, int nr)
-{
-	bool ret = true;
-	int fds[nr];
-	__u64 count;
-
-	for (int i = 0; i < nr; i++) {
-		struct perf_event_attr attr = counting(&attrs[i]);
-
-		fds[i] = perf_event_open(&attr, 0, -1, -1);
-	}
-	for (int i = 0; i < 100; i++)
-		event->work();
-	for (int i = 0; i < nr; i++) {
-		if (fds[i] < 0) {
-			ret = false;
-			continue;
-		}
-		ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0);
-		if (read(fds[i], &count, sizeof(count)) != sizeof(count) || count != 100)
-			ret = false;
-		close(fds[i]);
-	}
 	return ret;
 }
 
@@ -137,12 +107,6 @@ TEST_F_TIMEOUT(hw, group_deltas, 30)
 	if (use_windows(_metadata, &self->event))
 		test_group_deltas(_metadata, &self->event);
 }
-
-TEST_WINDOWS(sw, group_deltas, 30)
-TEST_WINDOWS(switches, group_deltas, 30)
-TEST_WINDOWS(clock, group_deltas, 30)
-TEST_WINDOWS(probe, group_deltas, 30)
-TEST_WINDOWS(weighted, group_deltas, 30)
 
 /* Several events with windows of different lengths do not disturb each other. */
 TEST_F_TIMEOUT(hw, several_events, 60)
@@ -210,16 +174,9 @@ TEST_F(hw, precise_group_deltas)
 		SKIP(return, "no precise events");
 }
 
-TEST_F(breakpoint, group_deltas)
+static void call_getppid(void)
 {
-	struct event *event = &self->event;
-	struct perf_event_attr attrs[] = { event->attr, event->attr };
-
-	attrs[1].bp_addr = (uintptr_t)&watched_too;
-	if (!count_together(event, attrs, 2))
-		SKIP(return, "this machine miscounts two breakpoints at once");
-	if (use_windows(_metadata, event))
-		check_group(_metadata, event, counting(&attrs[1]));
+	syscall(SYS_getppid);
 }
 
 struct lengths {
@@ -256,7 +213,6 @@ static void check_lengths(struct __test_metadata *_metadata, struct event *event
 		if (s->window) {
 			ASSERT_GT(ROUNDS, l.nr_windows);
 			l.window[l.nr_windows++] = length;
-			/* The count of a clock is read some ns before it is armed. */
 			ASSERT_LE(s->period, length) TH_LOG("%s, sample %zu", name, i);
 		} else {
 			ASSERT_GT(ROUNDS, l.nr_intervals);
@@ -344,15 +300,6 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 	}
 }
 
-/* The long intervals of a clock do not make up for timers that fire late. */
-TEST_F_TIMEOUT(clock, whole_windows, 60)
-{
-	if (!use_windows(_metadata, &self->event))
-		return;
-	ASSERT_EQ(0, event_open(&self->event, NULL));
-	check_lengths(_metadata, &self->event, "both");
-}
-
 struct spread {
 	__u64 min, max, sum;
 	size_t nr;
@@ -423,22 +370,12 @@ static void test_jitter(struct __test_metadata *_metadata, struct event *event)
 	check_jitter(_metadata, event, event->attr.sample_period / 5, MAX_SAMPLES);
 }
 
-TEST_WINDOWS(weighted, jitter, 120)
-TEST_WINDOWS_COUNTED(jitter, 300)
-
 TEST_F_TIMEOUT(hw, jitter, 120)
 {
 	if (!use_windows(_metadata, &self->event))
 		return;
 	self->event.attr.sample_period = 9700;
 	test_jitter(_metadata, &self->event);
-}
-
-/* As many in a second as any machine can take. */
-TEST_F_TIMEOUT(clock, jitter, 120)
-{
-	if (use_windows(_metadata, &self->event))
-		check_jitter(_metadata, &self->event, variant->period / 20, 512);
 }
 
 static void test_jitter_without_windows(struct __test_metadata *_metadata, struct event *event)
@@ -455,7 +392,7 @@ static void test_jitter_without_windows(struct __test_metadata *_metadata, struc
 	EXPECT_NE(spread.min, spread.max);
 }
 
-TEST_WINDOWS_ALL(jitter_without_windows, 30)
+TEST_WINDOWS(hw, jitter_without_windows, 30)
 
 /* Two events with the same attr do not share their random numbers. */
 static void test_jitter_of_two_events_differs(struct __test_metadata *_metadata,
@@ -478,7 +415,7 @@ static void test_jitter_of_two_events_differs(struct __test_metadata *_metadata,
 	EXPECT_TRUE(differs);
 }
 
-TEST_WINDOWS_ALL(jitter_of_two_events_differs, 30)
+TEST_WINDOWS(hw, jitter_of_two_events_differs, 30)
 
 /*
  * Ordinary events of @attr on the same counter are not affected, opened before and after
@@ -528,41 +465,6 @@ TEST_F(hw, ordinary_neighbours)
 	/* Not every counter of a PMU need be exact if one is. */
 	self->event.exact = machine_exactness() == EXACT_YES;
 	check_neighbours(_metadata, &self->event, attr);
-}
-
-static void test_ordinary_neighbours(struct __test_metadata *_metadata, struct event *event)
-{
-	struct perf_event_attr attr = event->attr;
-
-	attr.alt_sample_period = 0;
-	check_neighbours(_metadata, event, attr);
-}
-
-TEST_WINDOWS(clock, ordinary_neighbours, 30)
-TEST_WINDOWS(weighted, ordinary_neighbours, 30)
-
-static void test_neighbours_of_each_event(struct __test_metadata *_metadata, struct event *event)
-{
-	struct perf_event_attr attr = event->attr;
-
-	attr.alt_sample_period = 0;
-	attr.sample_period = 1;
-	check_neighbours(_metadata, event, attr);
-}
-
-TEST_WINDOWS(sw, neighbours_of_each_event, 30)
-TEST_WINDOWS(switches, neighbours_of_each_event, 30)
-TEST_WINDOWS(probe, neighbours_of_each_event, 30)
-
-TEST_F(breakpoint, neighbours_of_each_event)
-{
-	struct event *event = &self->event;
-	struct perf_event_attr attrs[] = { event->attr, event->attr, event->attr };
-
-	if (!count_together(event, attrs, 3))
-		SKIP(return, "this machine miscounts three breakpoints at once");
-	if (use_windows(_metadata, event))
-		test_neighbours_of_each_event(_metadata, event);
 }
 
 TEST_HARNESS_MAIN

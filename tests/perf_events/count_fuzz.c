@@ -587,7 +587,8 @@ static void some_attr(struct perf_event_attr *attr, const struct kind *kind)
 		attr->config3 = 0;
 		return;
 	}
-	if (alternating && below(2)) {
+	if (alternating && attr->type != PERF_TYPE_SOFTWARE && attr->type < PERF_TYPE_MAX &&
+	    below(2)) {
 		attr->alt_sample_period = some_period();
 		attr->sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
