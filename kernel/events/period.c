@@ -25,7 +25,6 @@
  * that is stopped has no interrupt, so there is no lock.
  */
 #include <linux/kernel_stat.h>
-#include <linux/overflow.h>
 #include <linux/perf_event.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -117,14 +116,9 @@ static u32 perf_attr_windows(const struct perf_event_attr *attr)
  */
 u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round)
 {
-	u64 windows;
+	u64 windows = (u64)attr->alt_sample_period * perf_attr_windows(attr);
 
-	if (check_mul_overflow(attr->alt_sample_period,
-			       (u64)perf_attr_windows(attr), &windows) ||
-	    round <= windows)
-		return 1;
-
-	return round - windows;
+	return round > windows ? round - windows : 1;
 }
 
 /**
@@ -137,10 +131,7 @@ u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round)
  */
 bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq)
 {
-	u64 samples;
-
-	return !check_mul_overflow(freq, 1ULL + perf_attr_windows(attr), &samples) &&
-	       samples <= sysctl_perf_event_sample_rate;
+	return freq <= sysctl_perf_event_sample_rate / (1 + perf_attr_windows(attr));
 }
 
 /**

@@ -122,16 +122,16 @@ static void test_window_longer_than_period(struct kunit *test)
 	struct perf_event *event;
 
 	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1, .alt_sample_period = S64_MAX,
-		.alt_sample_count = U32_MAX });
+		.sample_period = 1, .alt_sample_period = U32_MAX,
+		.alt_sample_count = U16_MAX });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
 	for (int i = 0; i < 10; i++) {
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
 		KUNIT_EXPECT_TRUE(test, window(event));
 	}
 	/* The last window of a round. */
-	event->hw.alt->next = U32_MAX;
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+	event->hw.alt->next = U16_MAX;
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
 	KUNIT_EXPECT_TRUE(test, window(event));
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
 	KUNIT_EXPECT_FALSE(test, window(event));
@@ -322,12 +322,12 @@ static void test_jitter(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(jitters); i++) {
 		u64 jitter = jitters[i];
 
-		for (int windows = 0; windows < 2; windows++) {
-			/* The shortest and the longest period that allow it. */
-			check_jitter(test, jitter / 2 + 1, jitter, windows);
-			check_jitter(test, S64_MAX - jitter, jitter, windows);
-			check_jitter(test, jitter + 1000, jitter, windows);
-		}
+		/* The shortest and the longest period that allow it. */
+		check_jitter(test, jitter / 2 + 1, jitter, false);
+		check_jitter(test, S64_MAX - jitter, jitter, false);
+		check_jitter(test, jitter + 1000, jitter, false);
+		check_jitter(test, jitter / 2 + 1, jitter, true);
+		check_jitter(test, U32_MAX, jitter, true);
 	}
 }
 
@@ -348,8 +348,9 @@ static void test_events_draw_their_own_numbers(struct kunit *test)
 static void test_valid(struct kunit *test)
 {
 	static const struct {
-		u64 period, alt_period;
-		u32 jitter, alt_jitter, alt_count;
+		u64 period;
+		u32 alt_period, jitter, alt_jitter;
+		u16 alt_count;
 		bool freq, valid;
 	} cases[] = {
 		{ .valid = true },
@@ -359,7 +360,7 @@ static void test_valid(struct kunit *test)
 		{ .period = 1, .alt_period = 1, .valid = true },
 		{ .period = 1, .jitter = 1, .valid = true },
 		{ .period = 1, .alt_period = 1, .jitter = 1, .alt_jitter = 1,
-		  .alt_count = U32_MAX, .valid = true },
+		  .alt_count = U16_MAX, .valid = true },
 		{ .period = 1, .alt_jitter = 1 },
 		{ .period = 1, .alt_count = 1 },
 		{ .period = 0, .alt_period = 1 },
@@ -374,11 +375,9 @@ static void test_valid(struct kunit *test)
 		{ .period = S64_MAX - 1, .alt_period = 1, .jitter = 1,
 		  .valid = true },
 		{ .period = 1ULL << 63, .alt_period = 1 },
-		{ .period = 1, .alt_period = S64_MAX, .valid = true },
-		{ .period = 1, .alt_period = S64_MAX, .alt_jitter = 1 },
-		{ .period = 1, .alt_period = 1ULL << 63 },
-		{ .period = 1, .alt_period = U64_MAX },
-		{ .period = 1ULL << 31, .alt_period = 1ULL << 31,
+		{ .period = 1, .alt_period = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
+		{ .period = 1, .alt_period = S32_MAX, .alt_jitter = U32_MAX },
+		{ .period = 1ULL << 31, .alt_period = 1U << 31,
 		  .jitter = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
 		{ .period = (1ULL << 31) - 1, .jitter = U32_MAX },
 		{ .period = S64_MAX - U32_MAX, .jitter = U32_MAX,
@@ -457,12 +456,16 @@ static void test_frequency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1201), 1);
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1200), 1);
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 0), 1);
-	attr.alt_sample_count = U32_MAX;
-	attr.alt_sample_period = S64_MAX;
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, U64_MAX), 1);
+	attr.alt_sample_count = U16_MAX;
+	attr.alt_sample_period = U32_MAX;
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1ULL << 48),
+			(1ULL << 48) - (u64)U16_MAX * U32_MAX);
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, (u64)U16_MAX * U32_MAX), 1);
 
 	/* The limit is one of samples. */
-	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, 1));
+	limit = sysctl_perf_event_sample_rate / (U16_MAX + 1);
+	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
+	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
 	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, U64_MAX));
 	attr.alt_sample_count = 4;
 	limit = sysctl_perf_event_sample_rate / 5;

@@ -23,7 +23,7 @@ TEST_WINDOWS(hw, alternates, 60)
 /* A window that does not end within anyone's lifetime ends all samples. */
 static void test_endless_window(struct __test_metadata *_metadata, struct event *event)
 {
-	event->attr.alt_sample_period = INT64_MAX;
+	event->attr.alt_sample_period = UINT32_MAX;
 	ASSERT_EQ(0, event_open(event, NULL));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(work_until(event, 1));

@@ -8,7 +8,7 @@
 
 #include "alt_period_fuzz.h"
 
-#define NR_RESERVED	4	/* fields that are reserved for later */
+#define NR_RESERVED	7	/* fields that are reserved for later */
 
 /* Returns the code of the first of the events @names that the PMU in @path has, or 0. */
 static __u64 event_code(const char *path, const char *const names[2])
@@ -103,9 +103,13 @@ __u64 tolerated_min(const struct perf_event_attr *attr)
  */
 bool breaks_rules(const struct perf_event_attr *attr)
 {
-	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3 ||
-	    attr->__reserved_4)
+	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3 || attr->__reserved_7)
 		return true;
+	for (size_t i = offsetof(struct perf_event_attr, __reserved_4);
+	     i < offsetof(struct perf_event_attr, alt_sample_period); i++) {
+		if (((const char *)attr)[i])
+			return true;
+	}
 	if (!attr->alt_sample_period && (attr->alt_sample_jitter || attr->alt_sample_count))
 		return true;
 	if (!alternates(attr))
@@ -143,7 +147,7 @@ const char *show(const struct perf_event_attr *attr)
 	static char text[256];
 
 	snprintf(text, sizeof(text),
-		 "type %u config %llx precise %u %s %llu jitter %u alt %llu jitter %u count %u size %u",
+		 "type %u config %llx precise %u %s %llu jitter %u alt %u jitter %u count %u size %u",
 		 attr->type, attr->config, attr->precise_ip,
 		 attr->freq ? "freq" : "period", attr->sample_period,
 		 attr->sample_jitter, attr->alt_sample_period,
@@ -164,7 +168,16 @@ static void set_reserved(struct perf_event_attr *attr, unsigned int field, __u32
 		attr->__reserved_3 = value;
 		break;
 	case 3:
-		attr->__reserved_4 = value;
+		attr->__reserved_4[below(4)] = value;
+		break;
+	case 4:
+		attr->__reserved_5[below(2)] = value;
+		break;
+	case 5:
+		attr->__reserved_6[below(2)] = value;
+		break;
+	case 6:
+		attr->__reserved_7 = value;
 		break;
 	}
 }
