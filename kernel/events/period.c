@@ -188,7 +188,7 @@ void __perf_event_resume_interval(struct perf_event *event)
  * hwc->sample_period for its own purposes.
  *
  * Return: 0, also for an ordinary event, -EOPNOTSUPP if the PMU cannot vary
- * the period, -EINVAL if an interval is too short for it, or -ENOMEM.
+ * the period or windows count the kernel, -EINVAL if an interval is too short for it, or -ENOMEM.
  */
 int perf_event_init_period(struct perf_event *event)
 {
@@ -198,8 +198,10 @@ int perf_event_init_period(struct perf_event *event)
 	if (!has_alt_period(&event->attr))
 		return 0;
 
+	/* A short interval that counts the kernel can end in the handler, and be lost. */
 	if (!(pmu->capabilities & PERF_PMU_CAP_ALT_PERIOD) ||
-	    event->attr.aux_output)
+	    event->attr.aux_output ||
+	    (event->attr.alt_sample_period && !event->attr.exclude_kernel))
 		return -EOPNOTSUPP;
 
 	if (pmu->check_period(event, perf_attr_min_period(&event->attr)))

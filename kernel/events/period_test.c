@@ -36,6 +36,7 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->pmu = &pmu;
 	event->attr = *attr;
+	event->attr.exclude_kernel = 1;
 	event->state = PERF_EVENT_STATE_ACTIVE;
 	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
 	event->hw.last_period = event->hw.sample_period;
@@ -419,6 +420,14 @@ static void test_refused(struct kunit *test)
 	event = make_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
 	attr.aux_output = 0;
+
+	/* Windows exclude the kernel, other intervals need not. */
+	event = make_event(test, &attr);
+	event->attr.exclude_kernel = 0;
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
+	event->attr.alt_sample_period = 0;
+	event->attr.sample_jitter = 10;
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
 
 	/* The limit of the PMU holds for the shortest interval of all. */
 	min_period = 8;

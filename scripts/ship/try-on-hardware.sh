@@ -199,7 +199,7 @@ windows()		# FUNCTION LENGTH MODIFIER
 
 lengths()
 {
-	local function length mode last
+	local function length last
 
 	part 'windows of functions that are known' \
 		'late: cycles of a window, less its length, of the first, median, 90 % and last.' \
@@ -211,8 +211,7 @@ lengths()
 	"$perf" fnstat -v record -o "$work/data" true 2>&1 | grep -o 'interrupts add.*'
 	printf '%s\n' '- rest is not 1 from 20 to 60: 15 cycles (WINDOW_LENGTH) are too few.' \
 		'- misses of a window, that is of the interrupt: whether they are only to be sampled.' \
-		'- shortest window that is there and not late: where it begins to look (MAX_WINDOW).' \
-		'- "uk" goes silent or late: that --kernel has no windows.'
+		'- shortest window that is there and not late: where it begins to look (MAX_WINDOW).'
 	for function in nops convert int_div; do
 		ordinary "$function"
 		printf '\n%s: %s cycles per instruction\n%s\n' "$function" "$cpi" \
@@ -225,10 +224,8 @@ lengths()
 		done
 		[ $function = nops ] || continue
 		last=''
-		for mode in u uk; do
-			for length in 1 2 5 10 20 60 200; do
-				[ $mode$((length >= 20)) = u1 ] || windows nops $length $mode
-			done
+		for length in 1 2 5 10; do
+			windows nops $length u
 		done
 	done
 }

@@ -174,11 +174,6 @@ TEST_F(hw, precise_group_deltas)
 		SKIP(return, "no precise events");
 }
 
-static void call_getppid(void)
-{
-	syscall(SYS_getppid);
-}
-
 struct lengths {
 	__u64 window[ROUNDS], interval[ROUNDS];
 	size_t nr_windows, nr_intervals;
@@ -200,8 +195,7 @@ static void print_lengths(const char *what, __u64 nominal, __u64 *lengths, size_
 }
 
 /* Checks that no window is short, and prints the lengths. */
-static void check_lengths(struct __test_metadata *_metadata, struct event *event,
-			  const char *name)
+static void check_lengths(struct __test_metadata *_metadata, struct event *event)
 {
 	struct lengths l = {};
 
@@ -213,13 +207,12 @@ static void check_lengths(struct __test_metadata *_metadata, struct event *event
 		if (s->window) {
 			ASSERT_GT(ROUNDS, l.nr_windows);
 			l.window[l.nr_windows++] = length;
-			ASSERT_LE(s->period, length) TH_LOG("%s, sample %zu", name, i);
+			ASSERT_LE(s->period, length) TH_LOG("sample %zu", i);
 		} else {
 			ASSERT_GT(ROUNDS, l.nr_intervals);
 			l.interval[l.nr_intervals++] = length;
 		}
 	}
-	ksft_print_msg("%s:\n", name);
 	print_lengths("windows", event->attr.alt_sample_period, l.window, l.nr_windows);
 	print_lengths("long intervals", event->attr.sample_period, l.interval, l.nr_intervals);
 }
@@ -244,23 +237,15 @@ static bool is_payable(const struct event *event)
 }
 
 /*
- * A window is never shortened, however late the sample before it was: not even with the
- * kernel's cycles, when the interrupt handler counts as well. What that takes is paid by
- * the long intervals, so that the mean is right.
+ * A window is never shortened, however late the sample before it was. What that takes is
+ * paid by the long intervals, so that the mean is right.
  */
 TEST_F_TIMEOUT(hw, whole_windows, 60)
 {
-	static const struct {
-		const char *name;
-		bool user, kernel;
-		void (*work)(void);
-	} modes[] = {
-		{ "user", true, false, spin_a_while },
-		{ "kernel", false, true, call_getppid },
-		{ "both", true, true, spin_a_while },
-	};
 	const struct sched_param priority = { .sched_priority = 1 };
 	struct event *event = &self->event;
+	bool payable;
+	__s64 total;
 
 	if (!use_windows(_metadata, event))
 		return;
@@ -270,33 +255,18 @@ TEST_F_TIMEOUT(hw, whole_windows, 60)
 	}
 	/* So long that it can pay for the interrupts. */
 	event->attr.sample_period = 99700 * machine_slowness();
-	for (size_t mode = 0; mode < ARRAY_SIZE(modes); mode++) {
-		bool payable;
-		__s64 total;
-
-		event->work = modes[mode].work;
-		event->attr.exclude_user = !modes[mode].user;
-		event->attr.exclude_kernel = !modes[mode].kernel;
-		if (event_open(event, NULL)) {
-			/* Not permitted, or the counter goes on in the handler. */
-			ASSERT_NE(NULL, why_missing(errno));
-			ksft_print_msg("  %s: %s\n", modes[mode].name, why_missing(errno));
-			break;
-		}
-		check_lengths(_metadata, event, modes[mode].name);
-		payable = is_payable(event);
-		if (machine_exactness() == EXACT_YES) {
-			EXPECT_TRUE(payable);
-		}
-		if (payable) {
-			/* What is counted past the end of the last interval is not paid yet. */
-			total = event->samples[2 * ROUNDS].count[0] - event->samples[0].count[0] -
-				ROUNDS * (event->attr.sample_period +
-					  event->attr.alt_sample_period);
-			EXPECT_GT((__s64)event->attr.sample_period, total);
-			EXPECT_LT(-(__s64)event->attr.sample_period, total);
-		}
-		event_close(event);
+	ASSERT_EQ(0, event_open(event, NULL));
+	check_lengths(_metadata, event);
+	payable = is_payable(event);
+	if (machine_exactness() == EXACT_YES) {
+		EXPECT_TRUE(payable);
+	}
+	if (payable) {
+		/* What is counted past the end of the last interval is not paid yet. */
+		total = event->samples[2 * ROUNDS].count[0] - event->samples[0].count[0] -
+			ROUNDS * (event->attr.sample_period + event->attr.alt_sample_period);
+		EXPECT_GT((__s64)event->attr.sample_period, total);
+		EXPECT_LT(-(__s64)event->attr.sample_period, total);
 	}
 }
 

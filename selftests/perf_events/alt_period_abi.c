@@ -170,6 +170,21 @@ TEST_F(abi, reserved_fields)
 	}
 }
 
+/* Windows of what nobody has run are refused; jitter of what counts the kernel is not. */
+TEST_F(abi, not_with_the_kernel)
+{
+	self->attr.sample_period = 100000;
+	self->attr.alt_sample_period = 1000;
+	self->attr.exclude_kernel = 0;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.exclude_user = 1;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.exclude_user = 0;
+	self->attr.alt_sample_period = 0;
+	self->attr.sample_jitter = 1000;
+	EXPECT_EQ(0, try_attr(&self->attr));
+}
+
 /*
  * Events that go to another event's AUX buffer have no interrupt for each interval. Some
  * drivers refuse them for other reasons first.

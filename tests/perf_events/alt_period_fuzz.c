@@ -219,6 +219,8 @@ static void open_event(struct event *e, bool broken)
 	} else if (!fuzz.plain && has_fields(&attr)) {
 		if (alternates(&attr) && !is_hardware(&attr) && fd >= 0)
 			complain("open: no event of a PMU: %s", show(&attr));
+		if (attr.alt_sample_period && !attr.exclude_kernel && fd >= 0)
+			complain("open: a window of the kernel: %s", show(&attr));
 		/* A group may be full after this one. */
 		if (fd < 0 || (group < 0 && one_in(16)))
 			check_open(&attr, fd,

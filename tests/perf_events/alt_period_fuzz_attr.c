@@ -317,6 +317,9 @@ void fill_periods(struct perf_event_attr *attr, enum kind kind)
 		attr->alt_sample_period = 0;
 	else if (one_in(2))
 		attr->alt_sample_count = below(6);
+	/* Windows that count the kernel are refused. */
+	if (attr->alt_sample_period && !one_in(8))
+		attr->exclude_kernel = 1;
 	if (one_in(2) || !attr->alt_sample_period)
 		attr->sample_jitter = below(2 * (attr->sample_period - min) + 2);
 	if (one_in(2) && attr->alt_sample_period)

@@ -590,6 +590,8 @@ static void some_attr(struct perf_event_attr *attr, const struct kind *kind)
 	if (alternating && attr->type != PERF_TYPE_SOFTWARE && attr->type < PERF_TYPE_MAX &&
 	    below(2)) {
 		attr->alt_sample_period = some_period();
+		/* Windows count user space alone. */
+		attr->exclude_kernel |= !one_in(8);
 		attr->sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_count = below(2) ? 0 : below(10);

@@ -116,6 +116,9 @@ static int open_member(int leader, pid_t tid, bool freq)
 		.disabled = leader < 0 || !below(4),
 	};
 
+	/* Windows count user space alone. */
+	if (attr.alt_sample_period)
+		attr.exclude_kernel = 1;
 	if (freq && attr.type == PERF_TYPE_HARDWARE && attr.sample_period) {
 		attr.freq = 1;
 		attr.sample_freq = 400;
