@@ -5,6 +5,7 @@
 #include <kunit/resource.h>
 #include <kunit/test.h>
 #include <linux/perf_event.h>
+#include <linux/slab.h>
 
 #include "period.h"
 
@@ -26,7 +27,10 @@ static struct pmu pmu_without_cap = {
 	.check_period	= check_period,
 };
 
-KUNIT_DEFINE_ACTION_WRAPPER(free_period, perf_event_free_period, struct perf_event *);
+static void free_period(void *event)
+{
+	kfree(((struct perf_event *)event)->hw.alt);
+}
 
 /* Make an event as perf_event_alloc() passes it to perf_event_init_period(). */
 static struct perf_event *make_event(struct kunit *test, const struct perf_event_attr *attr)
@@ -52,6 +56,8 @@ static struct perf_event *make_alternating(struct kunit *test, const struct perf
 
 	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
 	KUNIT_ASSERT_NOT_NULL(test, event->hw.alt);
+	/* An interval begins when the event starts: the first one has jitter, too. */
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 0);
 	/* Draw the same numbers in each run. */
 	prandom_seed_state(&event->hw.alt->rnd, 1);
 
@@ -67,6 +73,18 @@ static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), left);
 
 	return left;
+}
+
+/* The same when the event starts: there is no sample. */
+static s64 restart(struct kunit *test, struct perf_event *event, s64 overrun)
+{
+	s64 length;
+
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	length = next(test, event, overrun);
+	event->hw.state = 0;
+
+	return length;
 }
 
 static u64 label(struct perf_event *event)
@@ -194,25 +212,13 @@ static void test_resumed_interval(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 		for (int i = 0; i < windows; i++)
 			KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-		/* What is not over goes on. */
-		local64_set(&event->hw.period_left, 3);
-		perf_event_resume_interval(event);
-		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
-		/* The counter is stopped five events past its end: there is no sample. */
-		local64_set(&event->hw.period_left, -5);
-		perf_event_resume_interval(event);
-		KUNIT_EXPECT_EQ(test, next(test, event, 5), 1000 - 5);
+		/* The counter was stopped five events past its end. */
+		KUNIT_EXPECT_EQ(test, restart(test, event, 5), 1000 - 5);
 		KUNIT_EXPECT_FALSE(test, window(event));
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 		KUNIT_EXPECT_TRUE(test, window(event));
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 	}
-
-	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	local64_set(&event->hw.period_left, -5);
-	perf_event_resume_interval(event);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
 }
 
 static void test_split(struct kunit *test)
@@ -236,16 +242,27 @@ static void test_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	/* An event that does not run has no interval. */
+	event->state = PERF_EVENT_STATE_OFF;
+	perf_event_split_interval(event);
+	event->state = PERF_EVENT_STATE_ACTIVE;
 	/* Switches of tasks split the windows of a CPU, not those of a task. */
 	alt->switches--;
+	alt->task = NULL;
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
-	next(test, event, 0);
 	event->attach_state = 0;
+	preempt_disable();
 	next(test, event, 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
 	alt->switches--;
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	alt->task = NULL;
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	preempt_enable();
 }
 
 static void test_restart(struct kunit *test)
@@ -257,9 +274,7 @@ static void test_restart(struct kunit *test)
 	next(test, event, 0);
 	next(test, event, 100);
 	event->hw.sample_period = 500;
-	local64_set(&event->hw.period_left, 0);
-	perf_event_resume_interval(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500 - 100);
+	KUNIT_EXPECT_EQ(test, restart(test, event, 0), 500 - 100);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 }
@@ -287,7 +302,7 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 		/* Without windows and jitter, nothing would vary. */
 		attr.alt_sample_period = 10;
 	}
-	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr));
+	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr, attr.sample_period));
 	event = make_alternating(test, &attr);
 
 	for (int i = 0; i < 2 * DRAWS; i++) {
@@ -402,8 +417,8 @@ static void test_valid(struct kunit *test)
 			.freq = cases[i].freq,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr), cases[i].valid,
-				    "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr, cases[i].period),
+				    cases[i].valid, "case %d", i);
 	}
 }
 
@@ -457,7 +472,7 @@ static void test_frequency(struct kunit *test)
 		.sample_freq = 1000, .freq = 1, .alt_sample_period = 300,
 		.sample_jitter = 1000 };
 	struct perf_event *event;
-	u64 limit;
+	u64 limit, longest = 0;
 
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 300);
 	attr.alt_sample_count = 4;
@@ -481,10 +496,20 @@ static void test_frequency(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
 	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
 
-	/* Jitter is cut to the period that the frequency needs. */
 	attr.alt_sample_count = 0;
 	attr.alt_sample_period = 300;
 	event = make_alternating(test, &attr);
+	/* The count of a round is that since the last one. */
+	local64_set(&event->count, 1000);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 1000);
+	local64_set(&event->count, 1300);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 300);
+	local64_set(&event->count, 7);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 0);
+	local64_set(&event->count, 17);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 10);
+
+	/* Jitter is cut to the period that the frequency needs. */
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 1);
 	for (u64 period = 1; period < 3000; period++) {
 		u64 jitter = min(period, 1000);
@@ -494,8 +519,11 @@ static void test_frequency(struct kunit *test)
 		length = next(test, event, 0);
 		KUNIT_ASSERT_GE(test, length, period - jitter / 2);
 		KUNIT_ASSERT_LE(test, length, period - jitter / 2 + jitter);
+		longest = max(longest, length > period ? div64_u64((length - period) * 100, jitter) : 0);
 		KUNIT_ASSERT_EQ(test, next(test, event, 0), 300);
 	}
+	/* To no less. */
+	KUNIT_EXPECT_GE(test, longest, 45);
 }
 
 static struct kunit_case period_test_cases[] = {
