@@ -251,6 +251,47 @@ TEST_F(abi, every_pmu)
 	EXPECT_LT(0, with);
 }
 
+/* Returns what the slab allocator has in use, in kB, or -1. */
+static long slab_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kb = -1;
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
+			break;
+	}
+	fclose(file);
+	return kb;
+}
+
+/* The state of an event goes with it. */
+TEST_F(abi, no_leak)
+{
+	enum { EVENTS = 20000, BYTES = 64 };
+	long kb[2];
+
+	if (machine_slowness() > 1)
+		SKIP(return, "debugging options keep memory that was freed");
+	self->attr.sample_period = 100000;
+	self->attr.alt_sample_period = 1000;
+	/* What is cached is there after the first turn. */
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < EVENTS; i++)
+			ASSERT_EQ(0, try_attr(&self->attr));
+		/* It is freed behind a grace period. */
+		usleep(300000);
+		kb[turn] = slab_kb();
+		if (kb[turn] < 0)
+			SKIP(return, "no SUnreclaim in /proc/meminfo");
+	}
+	ksft_print_msg("%ld kB more\n", kb[1] - kb[0]);
+	EXPECT_GT(EVENTS * BYTES / 1024 / 2, kb[1] - kb[0]);
+}
+
 /* The places of the fields are ABI. */
 TEST(layout)
 {

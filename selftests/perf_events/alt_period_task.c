@@ -145,6 +145,51 @@ static void test_inherit(struct __test_metadata *_metadata, struct event *event)
 
 TEST_WINDOWS(hw, inherit, 90)
 
+/* At a frequency, too, the copy for a child begins with a long interval and its windows. */
+TEST_F_TIMEOUT(hw, inherited_frequency, 90)
+{
+	enum { CHILDREN = 8 };
+	struct event *event = &self->event;
+	int good = 0;
+
+	if (!use_windows(_metadata, event))
+		return;
+	event->attr.inherit = 1;
+	event->attr.freq = 1;
+	event->attr.sample_freq = 1000;
+	ASSERT_TRUE(pin_to_cpu());
+	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
+	ASSERT_LE(0, event->fd);
+	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_TRUE(work_until(event, 20));
+	for (int c = 0; c < CHILDREN; c++) {
+		time_t end = time(NULL) + SECONDS;
+		bool windows[2];
+		int nr = 0;
+		pid_t child = fork();
+
+		ASSERT_LE(0, child);
+		while (!child)
+			event->work();
+		while (nr < 2 && time(NULL) <= end) {
+			usleep(1000);
+			event->nr_samples = 0;
+			collect(event);
+			for (size_t i = 0; i < event->nr_samples && nr < 2; i++) {
+				if (event->samples[i].pid == (__u32)child)
+					windows[nr++] = event->samples[i].window;
+			}
+		}
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		ASSERT_EQ(2, nr);
+		good += !windows[0] && windows[1];
+	}
+	/* One that ends while the child is switched out has no sample, and comes again. */
+	EXPECT_LE(CHILDREN - 2, good);
+}
+
 /* Pipes with which two tasks take turns. */
 struct turns {
 	int to_child[2], to_parent[2];
