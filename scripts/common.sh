@@ -60,20 +60,40 @@ check_what()			# [WHAT]
 	[[ $# = 1 && " $known " == *" $1 "* ]] || die "no WHAT='$*', it is one of: $known"
 }
 
+# Hold the lock NAME of the cache until this script ends. Checkouts share the cache: a script that
+# looks whether something is there, and makes it if it is not, does both under a lock.
+lock_cache()			# NAME
+{
+	mkdir -p "$CACHE"
+	exec {cache_lock}> "$CACHE/$1.lock"
+	flock --nonblock "$cache_lock" && return
+	say "waiting: $1 is being made for another checkout or command"
+	flock "$cache_lock"
+}
+
 # Run COMMAND, print one line with the time that it took, and leave the rest of
-# what it says in build/log/NAME.log. When it fails, show the end of that.
+# what it says in build/log/NAME.log. When it fails, show the end of that. After each minute,
+# say that it still runs.
 step()			# NAME COMMAND...
 {
-	local name=$1 log=$LOGS/${1//[ \/]/-}.log start=$SECONDS status
+	local name=$1 log=$LOGS/${1//[ \/]/-}.log start=$SECONDS status ticker
 	shift
 
 	mkdir -p "$LOGS"
 	[ ! -t 2 ] || printf '==> %s ...\r' "$name" >&2
+	# It reads what nothing writes to: killed, it leaves no "sleep" behind.
+	(
+		while ! read -rt 60; do
+			printf '==> %s ... %d s so far, see %s\n' "$name" $((SECONDS - start)) "$log"
+		done <> <(:)
+	) >&2 &
+	ticker=$!
 	# In a subshell of its own, not in a condition: "set -e" holds in COMMAND.
 	# Two steps of one name share a directory: the second one waits.
 	set +e
 	(flock 9; exec > "$log" 2>&1 < /dev/null; set -e; "$@" 9>&-) 9> "${log%.log}.lock"
 	status=$?
+	kill "$ticker" && wait "$ticker"
 	set -e
 	if [ $status != 0 ]; then
 		printf '==> %s ... failed after %d s\n' "$name" $((SECONDS - start)) >&2

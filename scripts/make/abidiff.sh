@@ -35,6 +35,7 @@ unpack()
 	mv "$tmp" "$(directory)"
 }
 
+lock_cache abidiff
 # The version of the first one whose meaning of types is what check-uapi.sh expects.
 if [ -z "${UPDATE_PINS:-}" ] && command -v abidiff > /dev/null &&
 		printf '2.4\n%s\n' "$(abidiff --version | cut -d ' ' -f 2)" | sort -VC; then

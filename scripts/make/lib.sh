@@ -7,6 +7,8 @@
 # Objects of earlier builds, wherever the tree of that build was.
 export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=5G
 export CCACHE_SLOPPINESS=time_macros
+# What it has not it compiles without preprocessing it first: a sixth less CPU time.
+export CCACHE_DEPEND=1
 
 # This machine's architecture, as the kernel names it.
 host=${HOSTTYPE/aarch64/arm64}
@@ -77,6 +79,17 @@ choose_config()
 	fi
 }
 
+# Print an index of the git work tree TREE as it is, with what is not committed.
+work_tree_index()		# TREE
+{
+	local git=(git -C "$1") index
+
+	index=$(mktemp)
+	cp "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
+	GIT_INDEX_FILE=$index "${git[@]}" add -A
+	echo "$index"
+}
+
 # Print a hash of the files of the git work tree TREE, those that are not
 # committed as well, without the top-level directories and the ones below tools/
 # that match the regular expression EXCLUDE.
@@ -84,9 +97,7 @@ tree_key()			# TREE [EXCLUDE]
 {
 	local git=(git -C "$1") index content
 
-	index=$(mktemp)
-	cp "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
-	GIT_INDEX_FILE=$index "${git[@]}" add -A
+	index=$(work_tree_index "$1")
 	content=$(GIT_INDEX_FILE=$index "${git[@]}" write-tree)
 	rm -f "$index"
 	{

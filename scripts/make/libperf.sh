@@ -40,7 +40,7 @@ as_typed()			# PREFIX
 
 build()
 {
-	local gcc=("${CROSS_COMPILE}gcc" -O2 -g -Wall -Wextra -static) prefix=$out/root/usr file
+	local gcc=("${CROSS_COMPILE}gcc" -O2 -g -Wall -Wextra -static "-ffile-prefix-map=$TOP/=") prefix=$out/root/usr file
 	local include=(-I"$source/include" -I"$tree/tools/include" -I"$tree/tools/lib"
 		-I"$tree/tools/arch/$perf_arch/include" -I"$tree/tools/arch/$perf_arch/include/uapi"
 		-I"$tree/tools/include/uapi")

@@ -20,6 +20,7 @@ fetch()
 	mv "$tmp" "$(directory)"
 }
 
+lock_cache meson
 if [ -n "${UPDATE_PINS:-}" ] || [ ! -d "$(directory)" ]; then
 	step meson fetch
 fi

@@ -33,8 +33,10 @@ build()
 	echo "${jevents[*]}" > "$out/jevents"
 	# All paths are absolute here: let ccache find the objects of another tree.
 	export CCACHE_BASEDIR=$tree
-	# Without libpython, nothing is asked of python3-config.
-	PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$libraries \
+	# Without a repository, the commit is no part of its version: with a change of
+	# something else, its tests need not run again. Without libpython, nothing is asked of
+	# python3-config.
+	GIT_DIR=/nonexistent PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$libraries \
 	make -s -C "$tree/tools/perf" O="$out" ARCH="$perf_arch" -j"$JOBS" \
 		CROSS_COMPILE="$CROSS_COMPILE" CC="ccache ${CROSS_COMPILE}gcc" \
 		CXX="ccache ${CROSS_COMPILE}g++" HOSTCC="ccache gcc" \
@@ -42,6 +44,8 @@ build()
 		JEVENTS_ARCH="${jevents[0]}" JEVENTS_MODEL="${jevents[1]}" \
 		EXTRA_CFLAGS="-I$libraries/usr/include -I$libraries/usr/include/$multiarch" \
 		LDFLAGS="-static -L$lib" "${without[@]/%/=1}" "$out/perf"
+	# Debugging data has the names of directories: without, it is the same in each checkout.
+	"${CROSS_COMPILE}strip" -g "$out/perf"
 	set_built "$out" "$key"
 }
 

@@ -82,6 +82,7 @@ build()
 	rm -rf "$tmp"
 }
 
+lock_cache real
 if [ -n "${UPDATE_PINS:-}" ] || [ ! -d "$(directory)" ]; then
 	[ -e "$pin" ] || : > "$pin"
 	step 'real programs' build

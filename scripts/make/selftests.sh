@@ -27,7 +27,7 @@ build_own()
 	[ -e "$tree/tools/testing/selftests/perf_events/alt_period_bpf.h" ] || return 0
 	flags=(-O2 -Wall -D_GNU_SOURCE= -static -pthread -isystem "$out/usr/include"
 		-I"$tree/tools/testing/selftests" -I"$tree/tools/testing/selftests/perf_events"
-		-idirafter "$tree/tools/include")
+		-idirafter "$tree/tools/include" "-ffile-prefix-map=$TOP/=")
 	# shellcheck disable=SC2206 # several words
 	flags+=(${selftest_cflags:-})
 	[ "$arch" != x86_64 ] || programs+=(found_topdown)

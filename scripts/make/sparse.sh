@@ -23,6 +23,7 @@ build()
 	mv "$tmp" "$(directory)"
 }
 
+lock_cache sparse
 if [ -n "${UPDATE_PINS:-}" ] || [ ! -x "$(directory)/sparse" ]; then
 	need dpkg-dev=dpkg-source gcc libc6-dev=/usr/include/stdio.h make
 	step sparse build

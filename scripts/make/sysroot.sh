@@ -40,6 +40,7 @@ fetch()			# ARCH
 	mv "$tmp" "$(directory "$1")"
 }
 
+lock_cache "sysroot-$1"
 if [ -n "${UPDATE_PINS:-}" ] || [ ! -d "$(directory "$1")" ]; then
 	step "packages of Debian $suite for $1" fetch "$1"
 fi

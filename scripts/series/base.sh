@@ -9,6 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 use_series "${1:-}"
 need git
+lock_cache "base-$series"
 
 # Commit all files of DIRECTORY, always as the same commit. Streaming every file
 # into one pack (bigFileThreshold) takes half a minute where loose objects take
@@ -30,17 +31,16 @@ snapshot()			# REPOSITORY DIRECTORY MESSAGE
 	"${git[@]}" update-ref HEAD "$commit"
 }
 
-# Unpack in a temporary place: an interrupted run leaves no half repository.
-snapshot_package()		# REPOSITORY UNPACK-FUNCTION FILE
+# Make the repository in a temporary place: an interrupted run leaves no half one.
+make_repository()		# REPOSITORY FUNCTION FILE
 {
 	local tmp=$1.tmp
 
 	[ ! -d "$1" ] || return 0
 	rm -rf "$tmp"
 	mkdir -p "$tmp"
-	say "unpacking ${3##*/} (half a minute)"
-	"$2" "$tmp/src" "$3"
-	snapshot "$tmp/git" "$tmp/src" "$base_name base"
+	say "unpacking ${3##*/} (a minute)"
+	"$2" "$tmp" "$3"
 	mv "$tmp/git" "$1"
 	rm -rf "$tmp"
 }
@@ -54,7 +54,7 @@ fetch_linux()			# prints the path of the .deb
 {
 	need ca-certificates=/etc/ssl/certs/ca-certificates.crt \
 		debian-archive-keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-		dpkg=dpkg-deb xz-utils=xz >&2
+		dpkg=dpkg-deb python3 xz-utils=xz >&2
 
 	local dir=$CACHE/base version=$BASE_VERSION sha=$BASE_SHA256 deb
 	local apt=("$TOP/scripts/apt-private.sh" "${series/linux/base}" "$BASE_SUITE" amd64)
@@ -86,14 +86,15 @@ fetch_linux()			# prints the path of the .deb
 	echo "$deb"
 }
 
+# The files of the kernel go from the archive to the repository, without 90000 files on the way.
 unpack_linux()			# DIRECTORY DEB
 {
-	mkdir "$1"
+	git init -q --bare -b base "$1/git"
 	dpkg-deb --fsys-tarfile "$2" |
-		tar -xO "./usr/src/$BASE_PACKAGE.tar.xz" |
-		tar -xJ --strip-components=1 -C "$1"
-	# It is for Debian's packaging and would hide every new file.
-	rm -f "$1/.gitignore"
+		tar -xO "./usr/src/$BASE_PACKAGE.tar.xz" | xz -dc |
+		python3 "$TOP/scripts/series/tar2git.py" "$base_name base" |
+		git --git-dir="$1/git" -c pack.compression=1 -c core.fsync=none \
+			fast-import --quiet --depth=0
 }
 
 fetch_qemu()			# prints the path of the .dsc
@@ -120,27 +121,28 @@ fetch_qemu()			# prints the path of the .dsc
 
 unpack_qemu()			# DIRECTORY DSC
 {
-	local patch
+	local source=$1/source patch
 
 	need dpkg-dev=dpkg-source patch
-	dpkg-source --no-check --skip-patches -x "$2" "$1" > /dev/null 2>&1
+	dpkg-source --no-check --skip-patches -x "$2" "$source" > /dev/null 2>&1
 	# What the build needs of Debian's patches: two files are not in its source.
 	for patch in skip-unpack-edk2-blobs disable-pycotap; do
-		patch -s -p1 -d "$1" < "$1/debian/patches/$patch.patch"
+		patch -s -p1 -d "$source" < "$source/debian/patches/$patch.patch"
 	done
 	# Drop the packaging, and the firmware, two thirds of all, that is not built here.
-	rm -r "$1/debian" "$1/roms"
+	rm -r "$source/debian" "$source/roms"
+	snapshot "$1/git" "$source" "$base_name base"
 }
 
 case $series:${KERNEL_TREE:-} in
 qemu:*)
 	dsc=$(fetch_qemu)
 	repository=${dsc%.dsc}.git
-	snapshot_package "$repository" unpack_qemu "$dsc" ;;
+	make_repository "$repository" unpack_qemu "$dsc" ;;
 linux:|linux-*)
 	deb=$(fetch_linux)
 	repository=${deb%.deb}.git
-	snapshot_package "$repository" unpack_linux "$deb" ;;
+	make_repository "$repository" unpack_linux "$deb" ;;
 *)
 	if [ -e "$KERNEL_TREE/.git" ]; then
 		echo "$(git -C "$KERNEL_TREE" rev-parse --path-format=absolute --git-common-dir)" \

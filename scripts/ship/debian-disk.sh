@@ -82,5 +82,6 @@ build()
 need e2fsprogs=/usr/sbin/mke2fs fdisk=/usr/sbin/sfdisk mmdebstrap tar xz-utils=xz
 PATH=$PATH:/usr/sbin
 mkdir -p "$CACHE/debian"
+lock_cache debian
 [ -d "$dir" ] || step "disk with Debian $suite" build
 echo "$dir"
