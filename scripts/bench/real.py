@@ -3,7 +3,7 @@
 """Usage: real.py BIN RESULTS...
 
 Compare what perf says of each function of real programs with what is true. RESULTS are
-directories MACHINE/PROGRAM, each with what tests/guest/real.sh printed
+directories real-PROGRAM-MACHINE, each with what tests/guest/real.sh printed
 (MODE-INTERRUPTS.tap, truth.tap), and what each address of the program took, from QEMU
 (profile: lines "N PC INSNS CYCLES BRANCH-MISSES CACHE-MISSES"; what is true of a recording
 is the profile that it names, or that of truth.tap, 1). BIN has the programs.
@@ -382,7 +382,10 @@ def main(programs_dir, directories):
     """Read all, print all. Returns the exit status."""
     table, truths, results, broken = Table(), {}, collections.defaultdict(dict), []
     for directory in directories:
-        machine, program = directory.rstrip('/').split('/')[-2:]
+        name = re.fullmatch('real-(.+)-(x86_64.*)', os.path.basename(directory.rstrip('/')))
+        if not name:
+            sys.exit(f'{directory} is no directory real-PROGRAM-MACHINE')
+        program, machine = name.groups()
         said, _ = read_tap(f'{directory}/truth.tap')
         if not said:
             broken.append(f'{machine} {program}')

@@ -6,7 +6,7 @@
 # judge what perf says of each function: with windows as they were, with sampled events,
 # and with perf fnstat, at the same numbers of interrupts. What is true is counted by QEMU.
 # See tests/guest/real.sh and scripts/bench/real.py. Each program has a machine of its own,
-# whose results are in build/results/real/MACHINE/PROGRAM.
+# whose results are in build/results/real-PROGRAM-MACHINE.
 #
 # MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.
 . "$(dirname "$0")/../run/machines.sh"
@@ -40,10 +40,10 @@ for program in "${programs[@]}"; do
 		done
 	} > "$list"
 	for machine in "${machines[@]}"; do
-		directory=$RESULTS/real/$machine/$program
+		directory=$RESULTS/$(results_name "$machine:real-$program")
 		directories+=("$directory")
 		# What is missing of it fails below.
-		PROFILE=yes "$TOP/scripts/run/run-list.sh" "$machine" "$list" "$directory" 3600 || true
+		"$TOP/scripts/run/run-list.sh" "$machine" "$list" "$directory" 3600 || true
 	done
 done
 python3 "$TOP/scripts/bench/real.py" "$real/bin" "${directories[@]}"

@@ -5,7 +5,8 @@
 # Print tests/seeds/SEED.table, what a text that this series began with says, statement by
 # statement, with the test of each and its result, as Markdown:
 #
-#	boot|MACHINE|LIST		a machine, and what it runs of tests/tests.table
+#	boot|MACHINE|LIST		a machine, and what it runs of tests/tests.table:
+#					MACHINE:LIST of scripts/run/test.sh
 #	KIND|STATEMENT|TEST|POINT	the points of a test, as a regular expression, or nothing:
 #					all of it. The machines above run it, or others do, and
 #					the last results are printed.
@@ -18,9 +19,10 @@
 #		its test passes if it fails in just one way, which the point names
 #	now	what the documents have instead, or in addition
 #
-# Boots the machines with the kernel of the base and of the series, with "series" of the
-# series alone. Fails if a test did not run, or fails with the series. With "check" none is
-# booted, results are printed if they are there, and only what is no test at all fails.
+# Boots the machines with the kernel of the base and of the series. Fails if a test did not run, or
+# fails with the series. With "series" none is booted: the results are those that test.sh has left
+# of the series. With "check" results are printed if they are there, and only what is no test at
+# all fails.
 . "$(dirname "$0")/../run/machines.sh"
 
 if [ $# = 0 ] || [ $# -gt 2 ] || [[ ! ${2:-series} =~ ^(series|check)$ ]]; then
@@ -57,12 +59,12 @@ while IFS='|' read -r kind statement test point; do
 done < "$table"
 
 for i in "${!lists[@]}"; do
-	[ "$how" != check ] || break
+	[ -z "$how" ] || break
 	for name in "${series[i]}-base" "${series[i]}"; do
 		[[ " ${base[*]} ${series[*]} " == *" $name "* ]] || continue
-		rm -rf "${RESULTS:?}/$seed-$name"
-		"$TOP/scripts/run/run-list.sh" "$name" "${lists[i]}" \
-			"$RESULTS/$seed-$name" >&2 || warn "$name did not get to its end"
+		results=$RESULTS/$(results_name "$name:${lists[i]}")
+		rm -rf "${results:?}"
+		"$TOP/scripts/run/run-list.sh" "$name" "${lists[i]}" "$results" >&2 || warn "$name did not get to its end"
 	done
 done
 
@@ -89,8 +91,9 @@ tables()			# TREE
 	echo "${ok}ok 4 no libjevents"
 }
 if [ "$how" != check ] && grep -q '|tables|' "$table"; then
-	[ ${#base[@]} = 0 ] || tables "$BASE" > "$RESULTS/$seed-${base[0]}/tables.tap"
-	tables "$LINUX" > "$RESULTS/$seed-${series[0]}/tables.tap"
+	mkdir -p "$RESULTS/$seed-tables" "$RESULTS/$seed-tables-base"
+	[ ${#base[@]} = 0 ] || tables "$BASE" > "$RESULTS/$seed-tables-base/tables.tap"
+	tables "$LINUX" > "$RESULTS/$seed-tables/tables.tap"
 fi
 
 # Print the directories with results of a test: of the machines that are booted here, with
@@ -99,14 +102,11 @@ where()				# TEST [SUFFIX]
 {
 	local i file booted=''
 
+	[ "$1" != tables ] || { echo "$RESULTS/$seed-tables${2:-}"; return; }
 	for i in "${!lists[@]}"; do
-		if [ "$1" = tables ]; then
-			[ "$i" = 0 ] || continue
-		elif ! grep -q "^$1 " <<< "$(expand_list "${lists[i]}")"; then
-			continue
-		fi
+		grep -q "^$1 " <<< "$(expand_list "${lists[i]}")" || continue
 		booted=yes
-		echo "$RESULTS/$seed-${series[i]}${2:-}"
+		echo "$RESULTS/$(results_name "${series[i]}${2:-}:${lists[i]}")"
 	done
 	[ -z "$booted${2:-}" ] || return 0
 	for file in "$RESULTS"/*/"$1.tap"; do

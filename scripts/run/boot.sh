@@ -107,21 +107,40 @@ else
 fi
 # The time stamp tells a message of the kernel from one of a test.
 complaint='\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:'
+
+registers='R(SP|[A-D]X|[SD]I|BP|[0-9]+)|[CDEFGS]S|[CD]R[0-9]|PKRU|Code|pstate|sp|x[0-9]+|Hardware name|Modules linked in'
+
+# Print from the console what the kernel said first, with the call trace but without registers, or
+# else the end, behind the last of the subtests that had begun then.
+last_words()
+{
+	local first text
+
+	text=$(tr -d '\r' < "$log")
+	first=$(grep -n -m 1 -E "$complaint" <<< "$text" | cut -d : -f 1) || true
+	head -n "${first:-1000000}" <<< "$text" | grep -E '^(# )*# +RUN ' | tail -n 1 || true
+	if [ -z "$first" ]; then
+		tail -n 15 <<< "$text"
+		return
+	fi
+	tail -n "+$first" <<< "$text" | grep -vE "\\] ($registers) ?: " |
+		awk '/---\[ end / || NR > 40 { exit } { print }'
+}
+
 if [ ! -e "$dir/end" ]; then
-	# What ran did not get to send its results: they are what the kernel said first.
+	# What ran did not get to send its results: they are what the kernel said. For summary.sh
+	# that is a result of this test, or of the kernel, if no test had begun.
 	test=$(tr -d '\r' < "$log" | sed -n 's/^== //p' | tail -n 1)
-	{ grep -m 1 -A 14 -E "$complaint" "$log" || tail -n 15 "$log"; } > "$dir/last"
-	cat "$dir/last" "$dir/qemu.log" >&2
-	[ -z "$test" ] || [ -e "$dir/$test.status" ] || {
-		mv "$dir/last" "$dir/$test.tap"
-		if [ $status = 124 ]; then echo hung; else echo crashed; fi > "$dir/$test.status"
-	}
+	what=${test:-kernel}
+	[ ! -e "$dir/$what.status" ] || what=kernel
+	{ last_words; cat "$dir/qemu.log"; } > "$dir/$what.tap"
+	if [ $status = 124 ]; then echo hung; else echo crashed; fi > "$dir/$what.status"
 	[ $status -ne 124 ] || die "$name did not end within $seconds s, in ${test:-no test}, see $log"
 	die "$name stopped unexpectedly in ${test:-no test} (QEMU's exit status $status), see $log"
 fi
-if grep -nE "$complaint" "$log" > "$dir/kernel.tap"; then
+if grep -qE "$complaint" "$log"; then
 	# Not each of these ends the machine: for summary.sh it is a test that failed.
 	echo 1 > "$dir/kernel.status"
-	cat "$dir/kernel.tap" >&2
+	last_words > "$dir/kernel.tap"
 	die "the kernel of $name complained, see $log"
 fi

@@ -4,6 +4,47 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
+# End unless each line of the two tables is what a line can be: what is not understood would be left
+# out, and the rest run as if all were well.
+check_syntax()
+{
+	local said
+
+	said=$(cd "$TOP" && awk -f scripts/run/tables.awk machines/variants.table tests/tests.table)
+	[ -z "$said" ] || die "$(head -n 1 <<< "$said")"
+}
+
+# End unless that holds, and what the tables name is there: each machine, and each list.
+check_tables()
+{
+	local name
+
+	check_syntax
+	for name in $(machine_names); do
+		check_machine "$name"
+	done
+	while read -r name; do
+		machine_names | grep -qxF -- "$name" ||
+			grep -qxF "include $name" "$TOP/tests/tests.table" ||
+			grep -rqwF -- "$name" "$TOP"/{scripts,html,tests/seeds} ||
+			die "tests/tests.table: [$name] is no machine, and nothing runs this list"
+	done < <(sed -nE 's/^\[(.*)\]$/\1/p' "$TOP/tests/tests.table")
+}
+
+# End unless what a machine names is there. (A shell of its own, for the variables.)
+check_machine()			# NAME
+(
+	load_machine "$1"
+	[ -z "$compare" ] || machine_names | grep -qxF -- "$compare" ||
+		die "machines/variants.table: $1 is compared with '$compare', which is no machine"
+	[[ $tree =~ ^(series|base)$ ]] || [ -d "$TOP/patches/backports/$tree" ] ||
+		die "machines/variants.table: $1 has the kernel tree=$tree, which is none of series, base and backports"
+	[ -z "$fragment" ] || [ -f "$TOP/machines/configs/$fragment.config" ] ||
+		die "machines/variants.table: $1 has fragment=$fragment, and there is no machines/configs/$fragment.config"
+	[ -z "$devices" ] || [ -f "$TOP/machines/dts/$devices" ] ||
+		die "machines/variants.table: $1 has devices=$devices, and there is no machines/dts/$devices"
+)
+
 # Print the lines "NAME OF WHAT" of all machines, with "-" for OF where that is none.
 describe_machines()
 {
@@ -57,6 +98,21 @@ set_variables()			# NAME
 	unknown=$(compgen -v | { grep -vxF -e _ -e "$known" || true; } | paste -sd ' ')
 	[ -z "$unknown" ] ||
 		die "machines/variants.table: $1 sets $unknown, which machines/defaults.sh does not have"
+}
+
+# Print how the results of "MACHINE[:LIST]" are called.
+results_name()			# ITEM
+{
+	case $1 in
+	*:*)	echo "${1#*:}-${1%%:*}" ;;
+	*)	echo "$1" ;;
+	esac
+}
+
+# Print "PROFILE=yes" if an expanded list needs that QEMU writes a profile, for boot.sh.
+profile_of()			# FILE
+{
+	list_needs < "$1" | sed -n 's/^profile$/PROFILE=yes/p'
 }
 
 # Print the programs of the perf_events selftests of TREE.
@@ -117,9 +173,9 @@ expand_list()			# LIST
 # build, beside the kernel and the selftests.
 list_needs()
 {
-	local lines known=' nothing bpf libperf perf python real typed ' script word
+	local lines known=' nothing bpf libperf perf profile python real typed ' script word
 
-	lines=$(cut -d ' ' -f 3-)
+	lines=$(cut -d ' ' -f 3- | sed 's/ # uses: .*//')
 	{
 		grep -owE 'bpf|libperf|perf' <<< "$lines" || true
 		sed -n 's/.*# needs: *//p' <<< "$lines"
@@ -140,7 +196,7 @@ list_needs()
 select_tests()			# LIST TEST...
 {
 	local list=$1 test name filter line
-	local -A selected
+	local -A selected=()
 	shift
 
 	for test; do
@@ -161,5 +217,8 @@ select_tests()			# LIST TEST...
 		fi
 		selected[$name]=$line
 	done
-	printf '%s\n' "${selected[@]}"
+	# In the order of the list: a test can leave something behind.
+	while read -r name _; do
+		[ -z "${selected[$name]:-}" ] || printf '%s\n' "${selected[$name]}"
+	done <<< "$list"
 }

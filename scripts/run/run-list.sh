@@ -14,4 +14,5 @@ mkdir -p "${expanded%/*}"
 expand_list "$list" > "$expanded"
 artifacts=$("$TOP/scripts/make/machine.sh" "$name" "$expanded" "${results##*/}")
 mapfile -t artifacts <<< "$artifacts"
-step "running ${results##*/}" "$TOP/scripts/run/boot.sh" "$name" "${artifacts[@]}" "$results" "$seconds"
+profile=$(profile_of "$expanded")
+step "running ${results##*/}" env ${profile:+"$profile"} "$TOP/scripts/run/boot.sh" "$name" "${artifacts[@]}" "$results" "$seconds"

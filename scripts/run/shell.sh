@@ -11,6 +11,6 @@
 load_machine "$1"
 [ -n "$arch" ] || die "'$1' is no machine to boot"
 use_arch "$arch"
-artifacts=$("$TOP/scripts/make/machine.sh" "$1" /dev/null "shell-$1" ${jevents:+perf python})
+artifacts=$("$TOP/scripts/make/machine.sh" "$1" /dev/null "shell-$1" all ${jevents:+perf python})
 mapfile -t artifacts <<< "$artifacts"
 exec "$TOP/scripts/run/boot.sh" "$1" "${artifacts[@]}" "$RESULTS/shell-$1" shell

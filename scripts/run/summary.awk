@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Count the results in a KTAP file. Prints "PASSED FAILED SKIPPED XFAILED", then
-# "note TEXT", "skip REASON" for each skipped test, and "fail TEXT" for each line
-# that a failed test said. Prints nothing for a file that is no KTAP. -v status=
+# "note TEXT", "skip REASON" for each skipped test, "fail TEXT" for each line
+# that a failed test said, and "case passed|failed|skipped NAME" for each result that is not an
+# expected failure. Prints nothing for a file that is no KTAP. -v status=
 # is the exit status.
 #
 # kselftest's runner puts "# " before what a program says: its results then
@@ -40,23 +41,32 @@ function end(level,	lost)
 	}
 }
 
-function result(level, text,	skip)
+function result(level, text,	skip, what, name)
 {
 	seen[level]++
+	what = "failed"
+	name = text
+	sub(/^(not )?ok [0-9]+ *-? */, "", name)
+	sub(/ *#.*/, "", name)
 	# A directive ends the line; its case does not matter.
 	if (text ~ /#[ \t]*[Xx][Ff][Aa][Ii][Ll]/) {
 		xfailed++
+		what = ""
 	} else if (text ~ /^ok .*#[ \t]*[Ss][Kk][Ii][Pp]/) {
 		skipped++
+		what = "skipped"
 		skip = text
 		sub(/.*#[ \t]*[Ss][Kk][Ii][Pp][A-Za-z]*:?[ \t]*/, "", skip)
 		lines = lines "skip " (skip == "" ? "no reason" : skip) "\n"
 	} else if (text ~ /^ok /) {
 		passed++
+		what = "passed"
 	} else {
 		bad[level]++
 		fail(text)
 	}
+	if (what != "")
+		lines = lines "case " what " " name "\n"
 	said = ""
 }
 

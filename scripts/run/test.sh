@@ -1,89 +1,102 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: test.sh [MACHINE...]
+# usage: test.sh [MACHINE[:LIST]...]
 #
 # Run the tests of these machines, by default what CI runs, and print a summary.
-# TEST="NAME[.FILTER] ..." runs these tests only, see select_tests(). Results
-# are in build/results/MACHINE. "host" is this machine, see its list.
+# TEST="NAME[.FILTER] ..." runs these tests only, see select_tests(). LIST is
+# another one than that of the machine. Results are in build/results/MACHINE, or
+# build/results/LIST-MACHINE, and all together in build/results/junit.xml. "host" is this machine,
+# see its list, and "results" as well, when the others have left theirs.
 . "$(dirname "$0")/machines.sh"
 
-machines=("$@")
 # What takes longest comes first.
-[ $# -gt 0 ] || machines=(arm64-up x86_64-intel x86_64-lbr x86_64-stalls host arm64 x86_64
-	arm64-hybrid arm64-base x86_64-uncore arm64-idle)
+ci=(x86_64-intel x86_64-stalls arm64-up host x86_64-lbr x86_64-spr:topdown-overflow
+	x86_64-topdown:topdown x86_64-hybrid:hybrid x86_64-lbr:real-lua x86_64-stalls:real-lua
+	x86_64-lbr:real-zstd x86_64-stalls:real-zstd arm64 x86_64 arm64-hybrid arm64-base
+	x86_64-uncore x86_64-zen4:topdown-other x86_64-old:topdown-other arm64-idle results)
+items=("$@")
+[ $# -gt 0 ] || items=("${ci[@]}")
 read -ra tests <<< "${TEST:-}"
 
 # What is wrong with the arguments is said before anything is built.
-for name in "${machines[@]}"; do
-	require_machine "$name"
-	has_list "$name" || die "the machine '$name' has no list of tests"
+check_syntax
+for item in "${items[@]}"; do
+	require_machine "${item%%:*}"
+	check_machine "${item%%:*}"
+	has_list "${item#*:}" || die "the machine '$item' has no list of tests"
 done
 # The selftests are those of the tree: the base has some as well.
 "$TOP/scripts/series/import.sh" linux
-chosen=() entries=()
-for name in "${machines[@]}"; do
-	list=$(expand_list "$name")
+names=() chosen=() entries=()
+for item in "${items[@]}"; do
+	list=$(expand_list "${item#*:}")
 	if [ ${#tests[@]} -gt 0 ]; then
 		if ! selected=$(select_tests "$list" "${tests[@]}"); then
 			# Take those of the default machines that have it.
-			[ $# = 0 ] || die "on $name: $selected"
+			[ $# = 0 ] || die "on $item: $selected"
 			continue
 		fi
 		list=$selected
 	fi
 	list_needs <<< "$list" > /dev/null
-	chosen+=("$name")
+	names+=("$(results_name "$item")")
+	chosen+=("${item%%:*}")
 	entries+=("$list")
 done
-[ ${#chosen[@]} -gt 0 ] || die "none of ${machines[*]} has the test '${tests[*]}'"
+[ ${#chosen[@]} -gt 0 ] || die "none of ${items[*]} has the test '${tests[*]}'"
 lists=$BUILD/lists
 mkdir -p "$lists"
-for i in "${!chosen[@]}"; do
-	echo "${entries[i]}" > "$lists/${chosen[i]}.tests"
+for i in "${!names[@]}"; do
+	echo "${entries[i]}" > "$lists/${names[i]}.tests"
 done
 
-# First build, on all CPUs, then boot one machine on each: it is one thread.
-artifacts=() jobs=() items=()
-for name in "${chosen[@]}"; do
-	items+=("$lists/$name.tests=$RESULTS/$name")
+# First build, on all CPUs, then boot one machine on each: it is one thread. What judges the
+# results of machines comes behind them.
+jobs=() last=() summary=()
+for i in "${!names[@]}"; do
+	name=${names[i]} machine=${chosen[i]}
+	summary+=("$lists/$name.tests=$RESULTS/$name")
 	rm -rf "${RESULTS:?}/$name"
 	mkdir -p "$RESULTS/$name"
-	if [ "$name" = host ]; then
+	case $machine in
+	host|results)
 		while read -r test _; do
-			jobs+=("host.sh $test")
-		done < "$lists/host.tests"
+			job="run_job 'test $machine $test' host.sh $machine $test"
+			if [ "$machine" = host ]; then jobs+=("$job"); else last+=("$job"); fi
+		done < "$lists/$name.tests" ;;
 	# What cannot be built did not run, says the summary.
-	elif paths=$("$TOP/scripts/make/machine.sh" "$name" "$lists/$name.tests" "$name"); then
-		jobs+=("boot.sh $name $(paste -sd ' ' <<< "$paths") $RESULTS/$name 1800")
-	fi
+	*)	if paths=$("$TOP/scripts/make/machine.sh" "$machine" "$lists/$name.tests" "$name"); then
+			job="run_job 'test $name' boot.sh $machine $(paste -sd ' ' <<< "$paths")"
+			jobs+=("$(profile_of "$lists/$name.tests") $job $RESULTS/$name 1800")
+		fi ;;
+	esac
 done
 
-run_job()			# SCRIPT ARGUMENT...
+run_job()			# NAME SCRIPT ARGUMENT...
 {
 	. "$TOP/scripts/common.sh"
-	local script=$1 what=$2
-	shift
-
-	[ "$script" != host.sh ] || what="host $what"
-	step "test $what" "$TOP/scripts/run/$script" "$@"
+	step "$1" "$TOP/scripts/run/$2" "${@:3}"
 }
 export -f run_job
 export TOP
-[ ${#jobs[@]} = 0 ] || printf '%s\n' "${jobs[@]}" |
-	xargs -P "$JOBS" -I {} bash -c 'run_job {}' || true
 
-for name in "${chosen[@]}"; do
-	[ ! -e "$RESULTS/$name/kernel.status" ] || echo 'kernel 0 dmesg' >> "$lists/$name.tests"
-done
+run_jobs()			# JOB...
+{
+	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -P "$JOBS" -n 1 bash -c || true
+}
+run_jobs "${jobs[@]}"
+run_jobs "${last[@]}"
 
 # A machine that is there to be compared with another one that ran as well.
-for name in "${chosen[@]}"; do
+for i in "${!names[@]}"; do
+	name=${names[i]}
+	[ "$name" = "${chosen[i]}" ] || continue
 	other=$(load_machine "$name" && echo "$compare")
-	if [ -n "$other" ] && [ ${#tests[@]} = 0 ] && [[ " ${chosen[*]} " == *" $other "* ]]; then
+	if [ -n "$other" ] && [ ${#tests[@]} = 0 ] && [[ " ${names[*]} " == *" $other "* ]]; then
 		echo "compare 60 scripts/bench/compare.sh $name $other" >> "$lists/$name.tests"
 		status=0
 		"$TOP/scripts/bench/compare.sh" "$name" "$other" > "$RESULTS/$name/compare.tap" || status=$?
 		echo $status > "$RESULTS/$name/compare.status"
 	fi
 done
-"$TOP/scripts/run/summary.sh" "${items[@]}"
+JUNIT=$RESULTS/junit.xml "$TOP/scripts/run/summary.sh" "${summary[@]}"

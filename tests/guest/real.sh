@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: real.sh PROGRAM truth PROFILE
 #        real.sh PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS [PROFILE]
-# needs: perf real
+# needs: perf profile real
 #
 # Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
 # "# NAME VALUE", and the report as JSON, compressed, in base64.

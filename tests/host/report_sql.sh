@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: report_sql.sh [MACHINE]
+# usage: report_sql.sh
 #
-# Record a program with windows on a MACHINE (x86_64-stalls), make ten reports of it
+# Make of the recording with windows that x86_64-stalls has left (its test record_sql) ten reports
 # as JSON, of as many parts of the time, and add them up as report-json.txt says, on SQLite
 # and on a PostgreSQL server that is started for it. Of each function, they have what
 # perf report says of all: the time and the windows, and the CPI within its interval. KTAP.
 . "$(dirname "$0")/../../scripts/run/machines.sh"
 . "$TOP/scripts/packages.sh"
 
-[ $# -le 1 ] || usage
-machine=${1:-x86_64-stalls} parts=10
-require_machine "$machine"
+[ $# = 0 ] || usage
+parts=10
 need postgresql=pg_virtualenv python3 sqlite3
 perf=$("$TOP/scripts/make/perf.sh" x86_64)
 page=$LINUX/tools/perf/Documentation/report-json.txt
@@ -21,14 +20,11 @@ trap 'rm -rf "$work"' EXIT
 . "$TOP/tests/guest/ktap.sh"
 plan 6
 
-# The recording, of the program that perf has.
-list=$BUILD/lists/report-sql.list results=$RESULTS/report-sql
-mkdir -p "${list%/*}" "$work/root/usr/bin"
-record='perf fnstat record -c 99700 -M cpi -o perf.data -- perf test -w fnmix 2000'
-echo "record 300 cd /tmp && $record > said 2>&1 && gzip -c perf.data | base64 || cat said" > "$list"
-"$TOP/scripts/run/run-list.sh" "$machine" "$list" "$results" 600
-tr -d '\r' < "$results/record.tap" | base64 -d 2> "$out" | gunzip > "$work/perf.data" 2>> "$out" ||
-	cat "$results/record.tap" >> "$out"
+recording=$RESULTS/x86_64-stalls/record_sql.tap
+mkdir -p "$work/root/usr/bin"
+[ -e "$recording" ] || die "x86_64-stalls has left no recording: 'make test MACHINES=x86_64-stalls'"
+tr -d '\r' < "$recording" | base64 -d 2> "$out" | gunzip > "$work/perf.data" 2>> "$out" ||
+	cat "$recording" >> "$out"
 [ -s "$work/perf.data" ]
 result $? 'record'
 
