@@ -7,6 +7,7 @@
 #                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
 #                a selftest those with FILTER in their TAP names, for example
 #                TEST=alt_period.cycles.jitter
+#                build/results/junit.xml has the results as JUnit
 # make shell     a shell on a test machine: MACHINES=NAME
 #
 # make import    make build/linux from the base and patches/
@@ -14,9 +15,8 @@
 # make check     apply, compare and lint the patches
 # make mail      write build/mail/TOPIC for git send-email: TOPIC=NAME
 #                SIGNOFF='NAME <MAIL>'; those of patches/qemu, man-pages and syzkaller too
-#                The first three: TREE=qemu for patches/qemu and build/qemu
-# make lint      lint the scripts and the plain files, and test the scripts, in
-#                seconds
+#                import, export, check: TREE=qemu for patches/qemu and build/qemu
+# make lint      lint the scripts and the plain files, and test the scripts: two minutes
 #
 # make bench     print evidence: WHAT=, see below
 # make verify    prove what takes too long for "make test": WHAT=, see below

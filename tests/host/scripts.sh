@@ -153,6 +153,77 @@ for tool in bash dirname sed mkdir cat head nproc; do
 done
 refused 'missing on this machine: shellcheck .*in Debian' env PATH="$out/bin" scripts/verify/lint.sh
 
+# A table with a line that is not understood is refused with one sentence, and so is what is not there.
+check='. scripts/run/machines.sh && check_tables'
+broken()			# SENTENCE FILE SED-PROGRAM
+{
+	rm -rf "$out/top"
+	mkdir -p "$out/top/patches"
+	cp -r "$TOP"/{scripts,machines,tests,html} "$out/top"
+	cp -r "$TOP/patches/backports" "$out/top/patches"
+	sed -i "$3" "$out/top/$2"
+	(cd "$out/top" && bash -c "$check") > "$out/seen" 2>&1
+	if [ $? = 1 ] && [ "$(wc -l < "$out/seen")" = 1 ] && grep -qE "$1" "$out/seen"; then
+		result 0 "refused: $3 in $2"
+	else
+		cp "$out/seen" "$out/difference"
+		result 1 "refused: $3 in $2"
+	fi
+}
+machines=machines/variants.table tests=tests/tests.table
+broken 'variants.table:[0-9]+: spaces in place of a tab: ' $machines 's/^\tsmp=4/    smp=4/'
+broken 'variants.table:[0-9]+: no assignments: ' $machines 's/^\tsmp=4/\tsmp 4/'
+broken 'variants.table:[0-9]+: no "NAME OF WHAT": arm64-up' $machines 's/^arm64-up arm64 .*/arm64-up arm64/'
+broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64-up /'
+broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64 /'
+broken "compared with 'arm64-upp'" $machines 's/compare=arm64-up/compare=arm64-upp/'
+broken 'kernel tree=bsae' $machines 's/tree=base/tree=bsae/'
+broken 'no machines/configs/nope.config' $machines 's/fragment=debug/fragment=nope/'
+broken 'no machines/dts/nope.dtsi' $machines 's/devices=arm64-idle.dtsi/devices=nope.dtsi/'
+broken "of 'arm64-upp', which is no other machine" $machines 's/^arm64-late arm64-up/arm64-late arm64-upp/'
+broken 'sets spm, which' $machines 's/^\tsmp=4/\tspm=4/'
+broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 /kunit /'
+broken 'tests.table:[0-9]+: no "selftests SECONDS"' $tests 's/^selftests 600/selftests/'
+broken 'tests.table:[0-9]+: no "include LIST"' $tests 's/^include common/include/'
+broken 'tests.table:[0-9]+: no reason' $tests 's/^\(without topdown\) # .*/\1/'
+broken 'tests.table:[0-9]+: in no list' $tests '1i kunit 60 true'
+broken 'tests.table:[0-9]+: a second list' $tests 's/^\[arm64-idle\]/[arm64-up]/'
+broken 'tests.table:[0-9]+: a second test' $tests 's/^libperf 120 /streams 120 /'
+broken '\[arm64-qaud\] is no machine, and nothing runs this list' $tests 's/^\[arm64-idle\]/[arm64-qaud]/'
+check='. scripts/run/machines.sh && expand_list arm64'
+broken "no list 'nope'" $tests 's/^include common/include nope/'
+
+# Tests run in the order of the list, whatever is typed.
+select_tests "$(printf '%s 1 true\n' d b c a)" a b d | cut -d ' ' -f 1 | paste -sd ' ' > "$out/difference"
+[ "$(cat "$out/difference")" = 'd b a' ]
+result $? 'selected tests run in the order of the list'
+
+# Two checkouts that share a cache and start at the same time: each gets the source of the kernel.
+mkdir -p "$out/race/deb/DEBIAN" "$out/race/deb/usr/src" "$out/race/cache/perf-windows/base"
+(
+	cd "$out/race" || exit
+	for ((dir = 0; dir < 20; dir++)); do
+		mkdir -p "source/linux-source-0/$dir"
+		for ((file = 0; file < 100; file++)); do
+			echo $file > "source/linux-source-0/$dir/$file"
+		done
+	done
+	tar -C source -cJf deb/usr/src/linux-source-0.tar.xz linux-source-0
+	printf '%s\n' 'Package: linux-source-0' 'Version: 0' 'Architecture: all' \
+		'Maintainer: A <a@example.com>' 'Description: A' > deb/DEBIAN/control
+	dpkg-deb -b deb cache/perf-windows/base/linux-source-0_0_all.deb
+	printf 'BASE_%s\n' PACKAGE=linux-source-0 VERSION=0 SUITE=none SHA256= > pin
+) > /dev/null
+for ((i = 1; i <= 4; i++)); do
+	env -u KERNEL_TREE XDG_CACHE_HOME="$out/race/cache" BASE_PIN="$out/race/pin" \
+		"$TOP/scripts/series/base.sh" linux > "$out/race/$i" 2> "$out/race/$i.errors" &
+done
+wait
+cat "$out/race"/*.errors > "$out/difference"
+[ "$(cat "$out/race"/[1-4] | sort | uniq -c | sed -E 's/^ *([0-9]+) .*/\1/')" = 4 ] &&
+	[ "$(cat "$out/race"/*.errors | grep -vc waiting:)" = 1 ]
+result $? 'four commands that need the source at once unpack it once'
+
 # A run is that of the cache until something changes, for machines that repeat runs.
 cat > "$out/qemu" << 'END'
 #!/bin/sh
@@ -188,6 +259,107 @@ echo other >> "$out/initramfs"
 boots 1 arm64
 boots 1 arm64-stress
 boots 1 arm64-stress
+
+# A test that runs here is not run again before something changes that it uses.
+mkdir -p "$out/host/build/lists"
+cp -r "$TOP/scripts" "$out/host"
+echo 1 > "$out/host/used"
+git init -q "$out/host"
+as_author git -C "$out/host" add used
+cat > "$out/host/build/lists/host.tests" << 'END'
+good 10 echo run >> runs; cat used # uses: used
+bad 10 echo run >> runs; false # uses: used
+END
+runs()				# NUMBER TEST WHAT [VARIABLE=VALUE...]
+{
+	: > "$out/host/runs"
+	as_author "${@:4}" "$out/host/scripts/run/host.sh" host "$2" > "$out/difference" 2>&1 &&
+		[ "$(wc -l < "$out/host/runs")" = "$1" ] &&
+		[ "$(find "$out/host/build/results/host" -name "$2.repeats" | wc -l)" = $((1 - $1)) ]
+	result $? "a test here runs $1 times: $3"
+}
+runs 1 good 'the first time'
+runs 0 good 'nothing has changed'
+runs 1 good 'RERUN=yes' RERUN=yes
+touch "$out/host/other"
+runs 0 good 'another file has changed'
+echo 2 > "$out/host/used"
+runs 1 good 'what it uses has changed'
+[ "$(cat "$out/host/build/results/host/good.tap")" = 2 ]
+result $? 'and has the new result'
+runs 1 bad 'it fails'
+runs 1 bad 'it has failed before'
+
+# What the kernel said of a crash is a result of the test that ran, or of the kernel.
+cat > "$out/dying-qemu" << 'END'
+#!/bin/sh
+for option; do
+	case $option in
+	file:*console.log)	cp "$(dirname "$0")/console" "${option#file:}" ;;
+	esac
+done
+END
+chmod +x "$out/dying-qemu"
+crashes()			# WHAT TEST, with the console as standard input, and what is said of it behind "="
+{
+	local console
+
+	console=$(cat)
+	sed '/^=$/,$d' <<< "$console" > "$out/console"
+	env XDG_CACHE_HOME="$out/cache" RERUN=yes "$TOP/scripts/run/boot.sh" x86_64 "$out/dying-qemu" \
+		"$out/kernel" "$out/initramfs" "$out/booted" > /dev/null 2>&1
+	{ cat "$out/booted/$2.status" && cat "$out/booted/$2.tap"; } 2>&1 |
+		diff -u <(echo crashed; sed '1,/^=$/d' <<< "$console") - > "$out/difference"
+	result $? "a crash $1"
+}
+crashes 'in a test' alt_period << 'END'
+== kunit
+== alt_period
+# #  RUN           hw.cycles.alternates ...
+# #            OK  hw.cycles.alternates
+# #  RUN           hw.cycles.jitter ...
+[    2.000001] ------------[ cut here ]------------
+[    2.000002] WARNING: kernel/events/period.c:329 at next+0x192/0x1a0, CPU#0: alt_period/60
+[    2.000003] CPU: 0 UID: 0 PID: 60 Comm: alt_period Not tainted 7.3.4 #1 PREEMPT
+[    2.000003] Hardware name: QEMU
+[    2.000003] RIP: 0010:next+0x192/0x1a0
+[    2.000003] Code: 00 01 02
+[    2.000003] RSP: 0018:ffffc90000003b90 EFLAGS: 00010046
+[    2.000003] RAX: 0000000000000000 RBX: 0000000000000000 RCX: 0000000000000000
+[    2.000003] R13: 0000000000000000 R14: 0000000000000000 R15: 0000000000000000
+[    2.000003] FS:  000000000045f3c0(0000) GS:0000000000000000(0000) knlGS:0000000000000000
+[    2.000003] CS:  0010 DS: 0000 ES: 0000 CR0: 0000000080050033
+[    2.000003] CR2: 0000000000000000 CR3: 0000000000000000 CR4: 0000000000000000
+[    2.000004] Call Trace:
+[    2.000004]  <NMI>
+[    2.000004]  x86_perf_event_set_period+0xf3/0x1c0
+[    2.000005] ---[ end trace 0000000000000000 ]---
+=
+# #  RUN           hw.cycles.jitter ...
+[    2.000002] WARNING: kernel/events/period.c:329 at next+0x192/0x1a0, CPU#0: alt_period/60
+[    2.000003] CPU: 0 UID: 0 PID: 60 Comm: alt_period Not tainted 7.3.4 #1 PREEMPT
+[    2.000003] RIP: 0010:next+0x192/0x1a0
+[    2.000004] Call Trace:
+[    2.000004]  <NMI>
+[    2.000004]  x86_perf_event_set_period+0xf3/0x1c0
+END
+crashes 'at boot' kernel << 'END'
+[    0.000001] Linux version 7.3.4
+[    0.500000] WARNING: kernel/events/period.c:329 at next+0x38/0x60, CPU#0: swapper/0/1
+[    0.500001] pstate: 604000c5 (nZCv daIF +PAN -UAO -TCO -DIT -SSBS BTYPE=--)
+[    0.500001] pc : next+0x38/0x60
+[    0.500001] sp : ffff800080003b90
+[    0.500001] x29: ffff800080003b90 x28: 0000000000000000 x27: 0000000000000000
+[    0.500002] Call trace:
+[    0.500002]  next+0x38/0x60 (P)
+[    0.500003] Kernel panic - not syncing: kernel: panic_on_warn set ...
+=
+[    0.500000] WARNING: kernel/events/period.c:329 at next+0x38/0x60, CPU#0: swapper/0/1
+[    0.500001] pc : next+0x38/0x60
+[    0.500002] Call trace:
+[    0.500002]  next+0x38/0x60 (P)
+[    0.500003] Kernel panic - not syncing: kernel: panic_on_warn set ...
+END
 
 # What the README says to type, of what the test machines cannot: tests/guest/typed.sh.
 while read -r target; do
