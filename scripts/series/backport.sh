@@ -12,7 +12,8 @@
 #               it is in patches/ has a paragraph "[VERSION: what differs, and why]" at
 #               the end of its message, and the file "series" says what it was made from.
 #   check       only whether the patches apply, and whether those that differ were made
-#               from what is in patches/ now, in seconds and without a tree
+#               from the code that is in patches/ now (comments and messages can differ), in
+#               seconds and without a tree
 #   range-diff  show how those that differ do so
 #   build       build its kernels for the machines NAME-VERSION
 #   test        run the tests on these machines, with the selftests and perf of the
@@ -36,10 +37,11 @@ changes()			# PATCH
 	sed -n '/^diff --git /,$p' "$1" | sed 's/^@@ .*/@@/'
 }
 
-# Print one word for what a patch does.
+# Print one word for the code that a patch changes: comments and what is around it do not count.
 changes_key()			# PATCH
 {
-	changes "$1" | sha256sum | cut -c-12
+	changes "$1" | sed -nE '/^(---|\+\+\+) /d; s|/\*.*\*/||; /^[-+][[:space:]]*(\*([ \/]|$)|\/\*|\/\/|$)/d; /^[-+]/p' |
+		sha256sum | cut -c-12
 }
 
 export_patches()
@@ -78,15 +80,18 @@ export_patches()
 
 check()
 {
-	local repository commit file name key original count=0
+	local repository commit file name key original count=0 status=0
 
 	while read -r name key; do
 		[ -n "$key" ] || continue
 		original=$(find_patch "${name%.patch}")
 		if [ ! -e "$original" ] || [ "$(changes_key "$original")" != "$key" ]; then
-			die "${original##*/} is not what $name of $version was made from: change that as well, and export it"
+			echo "${original##*/} has other code than that which $name of $version was made from:" \
+				"'make backport WHAT=apply', the same change there, 'make backport WHAT=export'" >&2
+			status=1
 		fi
 	done < "$patches/series"
+	[ $status = 0 ] || return $status
 	read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
 	[ -n "$commit" ] || die "no base"
 	open_index "$repository" "$commit"

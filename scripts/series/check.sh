@@ -20,20 +20,31 @@ if [ -d "$worktree/.git" ] &&
 	warn "$worktree has commits that are not exported: 'make export'"
 fi
 
-# The import before may have failed.
-if [ -d "$tree/.git" ]; then
-	git -C "$tree" am --abort 2> /dev/null || true
-	git -C "$tree" checkout -qf series
-	git -C "$tree" clean -qfd
-	git -C "$tree" config --unset series.imported || true
-	git -C "$tree" config --unset series.importing || true
-fi
-"$TOP/scripts/series/import.sh" "$series" "$tree"
+# True if build/linux is what git am has made of these patches: then it need not be made again.
+applied()
+{
+	local repository commit
 
-if [ "$series" = linux ]; then
-	for name in "$patches"/backports/*/; do
-		"$TOP/scripts/series/backport.sh" "$(basename "$name")" check
-	done
+	[ -d "$worktree/.git" ] || return 1
+	read -r repository commit < <("$TOP/scripts/series/base.sh" "$series")
+	[ -n "$repository" ] &&
+		[ "$(git -C "$worktree" config series.applied)" = "$(series_key "$commit" "$patches")" ] &&
+		[ "$(git -C "$worktree" config series.head)" = "$(git -C "$worktree" rev-parse HEAD)" ] &&
+		[ -z "$(git -C "$worktree" status --porcelain)" ]
+}
+
+if applied; then
+	tree=$worktree
+else
+	# The import before may have failed.
+	if [ -d "$tree/.git" ]; then
+		git -C "$tree" am --abort 2> /dev/null || true
+		git -C "$tree" checkout -qf series
+		git -C "$tree" clean -qfd
+		git -C "$tree" config --unset series.imported || true
+		git -C "$tree" config --unset series.importing || true
+	fi
+	"$TOP/scripts/series/import.sh" "$series" "$tree"
 fi
 
 # Another base has other line numbers.
@@ -90,10 +101,7 @@ if grep -lE '^(Signed-off-by|Acked-by|Reviewed-by|Tested-by):' "${files[@]}" >&2
 fi
 
 if [ "$series" = linux ]; then
-	if ! "$TOP/scripts/series/states.sh" | diff <(grep '^|' "$TOP/docs/sending.md") -; then
-		echo "docs/sending.md is not what the covers say: 'make export'" >&2
-		failed=1
-	fi
+	"$TOP/scripts/series/documents.sh" check || failed=1
 	say 'topics'
 	"$TOP/scripts/series/topics.sh" || failed=1
 	say 'recipients'
@@ -107,6 +115,18 @@ if [ "$series" = linux ]; then
 			echo "${cover##*/} lacks $(paste -sd ' ' <<< "$missing")" >&2
 			failed=1
 		fi
+	done
+
+	say 'patches that are not mailed now, behind the others'
+	(
+		open_index "$tree/.git" series
+		trap 'rm -rf "${GIT_INDEX_FILE%/*}"' EXIT
+		for file in "$patches"/later/*.patch; do
+			git apply --cached "$file" || { echo "${file#"$TOP/"} does not apply" >&2; false; }
+		done
+	) || failed=1
+	for name in "$patches"/backports/*/; do
+		"$TOP/scripts/series/backport.sh" "$(basename "$name")" check || failed=1
 	done
 fi
 [ -z "$failed" ] || exit 1

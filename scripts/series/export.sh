@@ -109,11 +109,6 @@ if [ "$dest" = "$patches" ]; then
 	# What is exported needs no import.
 	git config series.imported "$(series_key "$(git rev-parse base)" "$dest")"
 	git config series.head "$(git rev-parse HEAD)"
-	states=$("$TOP/scripts/series/states.sh")
-	awk -v table="$states" '
-		/^\| order /	{ print table; skip = 1 }
-		!NF		{ skip = 0 }
-		!skip' "$TOP/docs/sending.md" > "$new/sending.md"
-	cp "$new/sending.md" "$TOP/docs/sending.md"
+	"$TOP/scripts/series/documents.sh"
 fi
 say "${#commits[@]} files in $dest"

@@ -6,6 +6,10 @@
 # the series applied on branch "series"; tag "base" is what it was applied to.
 # Stops at the first patch that does not apply.
 #
+# The tree's configuration says what it is: series.imported is the key of the patches that it has
+# (series_key()), series.applied the same if git am has made it of them and no export them of it, and
+# series.head its commit.
+#
 # A tree that has commits since the last import or export is left alone, for
 # that is work to be exported; if patches/ changed as well, this says so and
 # fails. Of two imports of the same tree at once, the second one waits.
@@ -74,5 +78,6 @@ for file in "${files[@]}"; do
 done
 [ ${#topic[@]} = 0 ] || apply_patches "${topic[@]}"
 git config series.imported "$key"
+git config series.applied "$key"
 git config series.head "$(git rev-parse HEAD)"
 git config --unset series.importing

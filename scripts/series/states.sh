@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: states.sh
+# usage: states.sh states|topics|backports
 #
-# Print the table of docs/sending.md: of each topic, what its cover (or README, of those for other
-# projects) says of when it is sent (Order:), to whose tree (Tree:), and what became of it (State:
-# not sent, or "sent DATE LINK", or "merged COMMIT").
+# Print a table of docs/sending.md or docs/topics.md: see documents.sh.
+#
+#   states      of each topic, what its cover (or README, of those for other projects) says of when it
+#               is sent (Order:), to whose tree (Tree:), and what became of it (State: not sent, or
+#               "sent DATE LINK", or "merged COMMIT")
+#   topics      the topics, how many patches each has, how many of others are mailed with it, and what
+#               its cover is called
+#   backports   how many patches of each backport are those of the series
 . "$(dirname "$0")/lib.sh"
-[ $# = 0 ] || usage
+check_what "$@"
 
 row()				# FILE TOPIC PATCHES
 {
@@ -20,17 +25,52 @@ row()				# FILE TOPIC PATCHES
 	echo "| $order | $2 | $3 | $state | $tree |"
 }
 
-echo '| order | topic | patches | state | tree |'
-echo '|---|---|---|---|---|'
+states()
 {
-	for name in linux qemu; do
-		use_series "$name"
-		for cover in "$patches"/*.cover; do
-			row "$cover" "$(topic_name "$cover")" "$(topic_patches "$cover" | wc -l)"
+	local name cover
+
+	echo '| order | topic | patches | state | tree |'
+	echo '|---|---|---|---|---|'
+	{
+		for name in linux qemu; do
+			use_series "$name"
+			for cover in "$patches"/*.cover; do
+				row "$cover" "$(topic_name "$cover")" "$(topic_patches "$cover" | wc -l)"
+			done
 		done
+		for name in man-pages syzkaller; do
+			row "$TOP/patches/$name/README" "$name" \
+				"$(find "$TOP/patches/$name" -name '*.patch' | wc -l)"
+		done
+	} | sort -s -t '|' -k 2,2n
+}
+
+topics()
+{
+	local cover number own with
+
+	echo '| number | topic | patches | with | what |'
+	echo '|---|---|---|---|---|'
+	use_series linux
+	for cover in "$patches"/*.cover; do
+		number=${cover##*/}
+		own=$(topic_patches "$cover" | wc -l)
+		with=$(($(mailed_patches "$cover" | wc -l) - own))
+		echo "| ${number%%-*} | $(topic_name "$cover") | $own | $with | $(cover_header "$cover" Subject) |"
 	done
-	for name in man-pages syzkaller; do
-		row "$TOP/patches/$name/README" "$name" \
-			"$(find "$TOP/patches/$name" -name '*.patch' | wc -l)"
+}
+
+backports()
+{
+	local dir
+
+	echo '| kernel | patches as they are | that differ, or are its own |'
+	echo '|---|---|---|'
+	for dir in "$TOP"/patches/backports/*/; do
+		awk -v name="$(basename "$dir")" '
+			NF && !/^#/ { if (/\.patch( |$)/) other++; else same++ }
+			END { print "| " name " | " same + 0 " | " other + 0 " |" }' "$dir/series"
 	done
-} | sort -s -t '|' -k 2,2n
+}
+
+"$1"
