@@ -81,9 +81,10 @@ step()			# NAME COMMAND...
 
 	mkdir -p "$LOGS"
 	[ ! -t 2 ] || printf '==> %s ...\r' "$name" >&2
-	# It reads what nothing writes to: killed, it leaves no "sleep" behind.
+	# It reads what nothing writes to: killed, it leaves no "sleep" behind. It ignores the
+	# interrupt that ends this shell: look whether that is still there.
 	(
-		while ! read -rt 60; do
+		while ! read -rt 60 && kill -0 $$ 2> /dev/null; do
 			printf '==> %s ... %d s so far, see %s\n' "$name" $((SECONDS - start)) "$log"
 		done <> <(:)
 	) >&2 &
