@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Sampling events whose intervals differ in length, see period.c
- */
 #ifndef _KERNEL_EVENTS_PERIOD_H
 #define _KERNEL_EVENTS_PERIOD_H
 
@@ -22,20 +19,22 @@ struct perf_alt_period {
 	u64	switches;
 	/* Events past the end of intervals that no long one has paid for yet. */
 	u64	overrun;
-	/* The generator of the jitter. */
+	/* The generator of the jitter: PERF_SAMPLE_PERIOD shows it, so no two events share one. */
 	struct rnd_state rnd;
 	/* The count at freq_time_stamp in frequency mode. */
 	u64	freq_count;
 };
 
-bool perf_attr_period_valid(const struct perf_event_attr *attr);
+bool perf_attr_period_valid(const struct perf_event_attr *attr, u64 period);
+int perf_event_check_period(struct perf_event *event, u64 period);
 int perf_event_init_period(struct perf_event *event);
-void perf_event_free_period(struct perf_event *event);
-void perf_event_skip_windows(struct perf_event *event);
-void perf_event_add_overrun(struct perf_event *event, u64 count);
 u64 perf_attr_long_period(const struct perf_event_attr *attr, u64 round);
 bool perf_attr_freq_valid(const struct perf_event_attr *attr, u64 freq);
-bool perf_event_in_window(struct perf_event *event);
 u64 perf_event_round_count(struct perf_event *event);
+
+static inline bool perf_event_in_window(struct perf_event *event)
+{
+	return event->hw.alt && event->hw.alt->misc;
+}
 
 #endif /* _KERNEL_EVENTS_PERIOD_H */

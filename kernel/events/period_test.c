@@ -5,6 +5,7 @@
 #include <kunit/resource.h>
 #include <kunit/test.h>
 #include <linux/perf_event.h>
+#include <linux/slab.h>
 
 #include "period.h"
 
@@ -26,7 +27,10 @@ static struct pmu pmu_without_cap = {
 	.check_period	= check_period,
 };
 
-KUNIT_DEFINE_ACTION_WRAPPER(free_period, perf_event_free_period, struct perf_event *);
+static void free_period(void *event)
+{
+	kfree(((struct perf_event *)event)->hw.alt);
+}
 
 /* Make an event as perf_event_alloc() passes it to perf_event_init_period(). */
 static struct perf_event *make_event(struct kunit *test, const struct perf_event_attr *attr)
@@ -36,6 +40,7 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->pmu = &pmu;
 	event->attr = *attr;
+	event->attr.exclude_kernel = 1;
 	event->state = PERF_EVENT_STATE_ACTIVE;
 	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
 	event->hw.last_period = event->hw.sample_period;
@@ -51,6 +56,8 @@ static struct perf_event *make_alternating(struct kunit *test, const struct perf
 
 	KUNIT_ASSERT_EQ(test, perf_event_init_period(event), 0);
 	KUNIT_ASSERT_NOT_NULL(test, event->hw.alt);
+	/* An interval begins when the event starts: the first one has jitter, too. */
+	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 0);
 	/* Draw the same numbers in each run. */
 	prandom_seed_state(&event->hw.alt->rnd, 1);
 
@@ -66,6 +73,18 @@ static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), left);
 
 	return left;
+}
+
+/* The same when the event starts: there is no sample. */
+static s64 restart(struct kunit *test, struct perf_event *event, s64 overrun)
+{
+	s64 length;
+
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	length = next(test, event, overrun);
+	event->hw.state = 0;
+
+	return length;
 }
 
 static u64 label(struct perf_event *event)
@@ -122,16 +141,16 @@ static void test_window_longer_than_period(struct kunit *test)
 	struct perf_event *event;
 
 	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1, .alt_sample_period = S64_MAX,
-		.alt_sample_count = U32_MAX });
+		.sample_period = 1, .alt_sample_period = U32_MAX,
+		.alt_sample_count = U16_MAX });
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
 	for (int i = 0; i < 10; i++) {
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+		KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
 		KUNIT_EXPECT_TRUE(test, window(event));
 	}
 	/* The last window of a round. */
-	event->hw.alt->next = U32_MAX;
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), S64_MAX);
+	event->hw.alt->next = U16_MAX;
+	KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
 	KUNIT_EXPECT_TRUE(test, window(event));
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
 	KUNIT_EXPECT_FALSE(test, window(event));
@@ -193,57 +212,13 @@ static void test_resumed_interval(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 		for (int i = 0; i < windows; i++)
 			KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-		/* What is not over goes on. */
-		local64_set(&event->hw.period_left, 3);
-		perf_event_resume_interval(event);
-		KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), 3);
-		/* The counter is stopped five events past its end: there is no sample. */
-		local64_set(&event->hw.period_left, -5);
-		perf_event_resume_interval(event);
-		KUNIT_EXPECT_EQ(test, next(test, event, 5), 1000 - 5);
+		/* The counter was stopped five events past its end. */
+		KUNIT_EXPECT_EQ(test, restart(test, event, 5), 1000 - 5);
 		KUNIT_EXPECT_FALSE(test, window(event));
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 		KUNIT_EXPECT_TRUE(test, window(event));
 		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 	}
-
-	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	local64_set(&event->hw.period_left, -5);
-	perf_event_resume_interval(event);
-	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), -5);
-}
-
-static void test_debt(struct kunit *test)
-{
-	struct perf_event *event;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	perf_event_add_overrun(event, 7);
-	KUNIT_EXPECT_EQ(test, next(test, event, 2), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000 - 9);
-}
-
-static void test_skipped_windows(struct kunit *test)
-{
-	struct perf_event *event;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 3 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* The long interval ends without a sample. */
-	perf_event_skip_windows(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	/* A window does. */
-	perf_event_skip_windows(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_FALSE(test, window(event));
-	for (int i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
 }
 
 static void test_split(struct kunit *test)
@@ -267,16 +242,27 @@ static void test_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	/* An event that does not run has no interval. */
+	event->state = PERF_EVENT_STATE_OFF;
+	perf_event_split_interval(event);
+	event->state = PERF_EVENT_STATE_ACTIVE;
 	/* Switches of tasks split the windows of a CPU, not those of a task. */
 	alt->switches--;
+	alt->task = NULL;
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
-	next(test, event, 0);
 	event->attach_state = 0;
+	preempt_disable();
 	next(test, event, 0);
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
 	alt->switches--;
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	alt->task = NULL;
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	preempt_enable();
 }
 
 static void test_restart(struct kunit *test)
@@ -288,9 +274,7 @@ static void test_restart(struct kunit *test)
 	next(test, event, 0);
 	next(test, event, 100);
 	event->hw.sample_period = 500;
-	local64_set(&event->hw.period_left, 0);
-	perf_event_resume_interval(event);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 500 - 100);
+	KUNIT_EXPECT_EQ(test, restart(test, event, 0), 500 - 100);
 	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
 }
@@ -318,7 +302,7 @@ static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool window
 		/* Without windows and jitter, nothing would vary. */
 		attr.alt_sample_period = 10;
 	}
-	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr));
+	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr, attr.sample_period));
 	event = make_alternating(test, &attr);
 
 	for (int i = 0; i < 2 * DRAWS; i++) {
@@ -354,12 +338,12 @@ static void test_jitter(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(jitters); i++) {
 		u64 jitter = jitters[i];
 
-		for (int windows = 0; windows < 2; windows++) {
-			/* The shortest and the longest period that allow it. */
-			check_jitter(test, jitter / 2 + 1, jitter, windows);
-			check_jitter(test, S64_MAX - jitter, jitter, windows);
-			check_jitter(test, jitter + 1000, jitter, windows);
-		}
+		/* The shortest and the longest period that allow it. */
+		check_jitter(test, jitter / 2 + 1, jitter, false);
+		check_jitter(test, S64_MAX - jitter, jitter, false);
+		check_jitter(test, jitter + 1000, jitter, false);
+		check_jitter(test, jitter / 2 + 1, jitter, true);
+		check_jitter(test, U32_MAX, jitter, true);
 	}
 }
 
@@ -380,8 +364,9 @@ static void test_events_draw_their_own_numbers(struct kunit *test)
 static void test_valid(struct kunit *test)
 {
 	static const struct {
-		u64 period, alt_period;
-		u32 jitter, alt_jitter, alt_count;
+		u64 period;
+		u32 alt_period, jitter, alt_jitter;
+		u16 alt_count;
 		bool freq, valid;
 	} cases[] = {
 		{ .valid = true },
@@ -391,7 +376,7 @@ static void test_valid(struct kunit *test)
 		{ .period = 1, .alt_period = 1, .valid = true },
 		{ .period = 1, .jitter = 1, .valid = true },
 		{ .period = 1, .alt_period = 1, .jitter = 1, .alt_jitter = 1,
-		  .alt_count = U32_MAX, .valid = true },
+		  .alt_count = U16_MAX, .valid = true },
 		{ .period = 1, .alt_jitter = 1 },
 		{ .period = 1, .alt_count = 1 },
 		{ .period = 0, .alt_period = 1 },
@@ -406,11 +391,9 @@ static void test_valid(struct kunit *test)
 		{ .period = S64_MAX - 1, .alt_period = 1, .jitter = 1,
 		  .valid = true },
 		{ .period = 1ULL << 63, .alt_period = 1 },
-		{ .period = 1, .alt_period = S64_MAX, .valid = true },
-		{ .period = 1, .alt_period = S64_MAX, .alt_jitter = 1 },
-		{ .period = 1, .alt_period = 1ULL << 63 },
-		{ .period = 1, .alt_period = U64_MAX },
-		{ .period = 1ULL << 31, .alt_period = 1ULL << 31,
+		{ .period = 1, .alt_period = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
+		{ .period = 1, .alt_period = S32_MAX, .alt_jitter = U32_MAX },
+		{ .period = 1ULL << 31, .alt_period = 1U << 31,
 		  .jitter = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
 		{ .period = (1ULL << 31) - 1, .jitter = U32_MAX },
 		{ .period = S64_MAX - U32_MAX, .jitter = U32_MAX,
@@ -434,8 +417,8 @@ static void test_valid(struct kunit *test)
 			.freq = cases[i].freq,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr), cases[i].valid,
-				    "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr, cases[i].period),
+				    cases[i].valid, "case %d", i);
 	}
 }
 
@@ -452,6 +435,14 @@ static void test_refused(struct kunit *test)
 	event = make_event(test, &attr);
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
 	attr.aux_output = 0;
+
+	/* Windows exclude the kernel, other intervals need not. */
+	event = make_event(test, &attr);
+	event->attr.exclude_kernel = 0;
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
+	event->attr.alt_sample_period = 0;
+	event->attr.sample_jitter = 10;
+	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
 
 	/* The limit of the PMU holds for the shortest interval of all. */
 	min_period = 8;
@@ -481,7 +472,7 @@ static void test_frequency(struct kunit *test)
 		.sample_freq = 1000, .freq = 1, .alt_sample_period = 300,
 		.sample_jitter = 1000 };
 	struct perf_event *event;
-	u64 limit;
+	u64 limit, longest = 0;
 
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 300);
 	attr.alt_sample_count = 4;
@@ -489,22 +480,36 @@ static void test_frequency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1201), 1);
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1200), 1);
 	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 0), 1);
-	attr.alt_sample_count = U32_MAX;
-	attr.alt_sample_period = S64_MAX;
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, U64_MAX), 1);
+	attr.alt_sample_count = U16_MAX;
+	attr.alt_sample_period = U32_MAX;
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1ULL << 48),
+			(1ULL << 48) - (u64)U16_MAX * U32_MAX);
+	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, (u64)U16_MAX * U32_MAX), 1);
 
 	/* The limit is one of samples. */
-	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, 1));
+	limit = sysctl_perf_event_sample_rate / (U16_MAX + 1);
+	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
+	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
 	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, U64_MAX));
 	attr.alt_sample_count = 4;
 	limit = sysctl_perf_event_sample_rate / 5;
 	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
 	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
 
-	/* Jitter is cut to the period that the frequency needs. */
 	attr.alt_sample_count = 0;
 	attr.alt_sample_period = 300;
 	event = make_alternating(test, &attr);
+	/* The count of a round is that since the last one. */
+	local64_set(&event->count, 1000);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 1000);
+	local64_set(&event->count, 1300);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 300);
+	local64_set(&event->count, 7);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 0);
+	local64_set(&event->count, 17);
+	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 10);
+
+	/* Jitter is cut to the period that the frequency needs. */
 	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 1);
 	for (u64 period = 1; period < 3000; period++) {
 		u64 jitter = min(period, 1000);
@@ -514,8 +519,11 @@ static void test_frequency(struct kunit *test)
 		length = next(test, event, 0);
 		KUNIT_ASSERT_GE(test, length, period - jitter / 2);
 		KUNIT_ASSERT_LE(test, length, period - jitter / 2 + jitter);
+		longest = max(longest, length > period ? div64_u64((length - period) * 100, jitter) : 0);
 		KUNIT_ASSERT_EQ(test, next(test, event, 0), 300);
 	}
+	/* To no less. */
+	KUNIT_EXPECT_GE(test, longest, 45);
 }
 
 static struct kunit_case period_test_cases[] = {
@@ -525,8 +533,6 @@ static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_unfinished_interval_goes_on),
 	KUNIT_CASE(test_long_interval_pays_overrun),
 	KUNIT_CASE(test_resumed_interval),
-	KUNIT_CASE(test_debt),
-	KUNIT_CASE(test_skipped_windows),
 	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_restart),
 	KUNIT_CASE(test_jitter),

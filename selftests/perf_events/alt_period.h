@@ -22,7 +22,7 @@
 
 #include "helpers.h"
 
-#ifndef PERF_ATTR_SIZE_VER10
+#ifndef PERF_ATTR_SIZE_VER11
 #error "the kernel headers are too old, run 'make headers' first"
 #endif
 

@@ -11,7 +11,9 @@
 #include "alt_period.h"
 #include "kselftest_harness.h"
 
+#define SIMD_OFFSET	offsetof(struct perf_event_attr, __reserved_4)
 #define ALT_OFFSET	offsetof(struct perf_event_attr, alt_sample_period)
+#define LAST_OFFSET	offsetof(struct perf_event_attr, __reserved_7)
 
 static const struct perf_event_attr cycles = {
 	.type = PERF_TYPE_HARDWARE,
@@ -22,38 +24,20 @@ static const struct perf_event_attr cycles = {
 	.exclude_hv = 1,
 };
 
-static const struct perf_event_attr page_faults = {
-	.type = PERF_TYPE_SOFTWARE,
-	.config = PERF_COUNT_SW_PAGE_FAULTS,
-	.size = sizeof(page_faults),
-	.disabled = 1,
-	.exclude_kernel = 1,
-	.exclude_hv = 1,
-};
-
-FIXTURE(abi)
-{
+FIXTURE(abi) {
 	struct perf_event_attr attr;
 };
-
-FIXTURE_VARIANT(abi)
-{
-	const struct perf_event_attr *attr;
-};
-
-FIXTURE_VARIANT_ADD(abi, cycles) { &cycles };
-FIXTURE_VARIANT_ADD(abi, page_faults) { &page_faults };
 
 FIXTURE_SETUP(abi)
 {
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
-	self->attr = *variant->attr;
+	self->attr = cycles;
 	self->attr.sample_period = 1000;
 	self->attr.alt_sample_period = 100;
-	if (variant->attr == &cycles && why_missing(try_attr(&self->attr)))
+	if (why_missing(try_attr(&self->attr)))
 		SKIP(return, "no cycles with alternating sample periods");
-	self->attr = *variant->attr;
+	self->attr = cycles;
 }
 
 FIXTURE_TEARDOWN(abi)
@@ -62,8 +46,9 @@ FIXTURE_TEARDOWN(abi)
 
 struct request {
 	const char *what;
-	__u64 period, alt_period;
-	__u32 jitter, alt_jitter, alt_count;
+	__u64 period;
+	__u32 alt_period, jitter, alt_jitter;
+	__u16 alt_count;
 	bool freq;
 	int expected;
 };
@@ -75,10 +60,10 @@ static const struct request requests[] = {
 	{ "a period", 1000 },
 	{ "a window", 1000, 100 },
 	{ "four windows", 1000, 100, 0, 0, 4 },
-	{ "2^32 - 1 windows", 1000, 100, 0, 0, UINT32_MAX },
+	{ "2^16 - 1 windows", 1000, 100, 0, 0, UINT16_MAX },
 	{ "a window as long as the period", 1000, 1000 },
 	{ "a window longer than the period", 1000, 2000 },
-	{ "the longest lengths", MAX, MAX },
+	{ "the longest lengths", MAX, UINT32_MAX },
 	{ "both jitters", 1000, 100, 100, 50 },
 	{ "jitter without a window", 1000, 0, 100 },
 
@@ -93,8 +78,6 @@ static const struct request requests[] = {
 
 	{ "a period of 2^63", MAX + 1ULL, .expected = EINVAL },
 	{ "a period of 2^63 with a window", MAX + 1ULL, 100, .expected = EINVAL },
-	{ "a window of 2^63", 1000, MAX + 1ULL, .expected = EINVAL },
-	{ "a window of 2^64 - 1", 1000, UINT64_MAX, .expected = EINVAL },
 
 	{ "a period of 100 to 1900", 1000, 0, 1800 },
 	{ "a period of 0 to 2000", 1000, 0, 2000, .expected = EINVAL },
@@ -103,26 +86,24 @@ static const struct request requests[] = {
 	{ "a window of 100 to 1900", 1000, 1000, 0, 1800 },
 	{ "a window of 0 to 2000", 1000, 1000, 0, 2000, .expected = EINVAL },
 	{ "a window below zero", 1000, 100, 0, UINT32_MAX, .expected = EINVAL },
-	{ "the widest jitter", (1ULL << 31) + 99, (1ULL << 31) + 99, UINT32_MAX, UINT32_MAX },
+	{ "the widest jitter", (1ULL << 31) + 99, (1U << 31) + 99, UINT32_MAX, UINT32_MAX },
 	{ "wider by one than fits", (1ULL << 31) - 1, 0, UINT32_MAX, .expected = EINVAL },
 
 	{ "the longest period with jitter", MAX - 100, 0, 100 },
 	{ "a period whose jitter exceeds 63 bits", MAX - 99, 0, 100, .expected = EINVAL },
-	{ "the longest window with jitter", 1000, MAX - 100, 0, 100 },
-	{ "a window whose jitter exceeds 63 bits", 1000, MAX - 99, 0, 100, .expected = EINVAL },
+	{ "the longest window with jitter", 1000, UINT32_MAX, 0, UINT32_MAX },
 
 	{ "a window at a frequency", 100, 100, .freq = true },
 	{ "jitter at a frequency", 100, 0, 10, .freq = true },
 	{ "any jitter at a frequency: it is cut", 1, 0, UINT32_MAX, .freq = true },
 	{ "both at a frequency", 100, 200, 10, 180, 4, .freq = true },
 	{ "rounds of 10,000 samples a second", 100, 100, .alt_count = 99, .freq = true },
-	{ "rounds of 2^32 samples", 100, 100, .alt_count = UINT32_MAX, .freq = true,
+	{ "rounds of 2^16 samples", 100, 100, .alt_count = UINT16_MAX, .freq = true,
 	  .expected = EINVAL },
 	{ "a window at no frequency", 0, 100, .freq = true, .expected = EINVAL },
 	{ "jitter at no frequency", 0, 0, 10, .freq = true, .expected = EINVAL },
 	{ "a window of 0 to 200 at a frequency", 100, 100, 0, 200, .freq = true,
 	  .expected = EINVAL },
-	{ "a window of 2^63 at a frequency", 100, MAX + 1ULL, .freq = true, .expected = EINVAL },
 };
 
 TEST_F(abi, requests)
@@ -167,68 +148,41 @@ TEST_F(abi, maximum_of_the_frequency)
 	}
 }
 
-/* The timer of the clock events has no shorter periods than 10 us. */
-TEST(minimum_of_the_clocks)
+/*
+ * Every value of each byte that is reserved, so that a later kernel can tell from an error
+ * that this one does not know it.
+ */
+TEST_F(abi, reserved_fields)
 {
-	static const __u64 clocks[] = {
-		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK,
-	};
+	unsigned char *bytes = (unsigned char *)&self->attr;
 
-	if (!have_alt_period())
-		SKIP(return, "the kernel has no alternating sample periods");
-	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
-		struct perf_event_attr attr = page_faults;
-		__u64 period;
-		int fd;
-
-		attr.config = clocks[i];
-		attr.sample_period = 100000;
-		attr.alt_sample_period = 10000;
-		EXPECT_EQ(0, try_attr(&attr));
-		attr.alt_sample_jitter = 2;
-		EXPECT_EQ(EINVAL, try_attr(&attr));
-		attr.alt_sample_jitter = 0;
-		attr.alt_sample_period = 9999;
-		EXPECT_EQ(EINVAL, try_attr(&attr));
-		attr.alt_sample_period = 10000;
-		attr.sample_period = 9999;
-		EXPECT_EQ(EINVAL, try_attr(&attr));
-		attr.sample_period = 10000;
-		attr.sample_jitter = 2;
-		EXPECT_EQ(EINVAL, try_attr(&attr));
-		attr.sample_jitter = 0;
-		fd = perf_event_open(&attr, 0, -1, -1);
-		ASSERT_LE(0, fd);
-		period = 9999;
-		EXPECT_EQ(-1, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
-		EXPECT_EQ(EINVAL, errno);
-		period = 10000;
-		EXPECT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PERIOD, &period));
-		close(fd);
-		/* An ordinary event is not refused. */
-		attr.alt_sample_period = 0;
-		attr.sample_period = 1;
-		EXPECT_EQ(0, try_attr(&attr));
+	self->attr.sample_period = 1000;
+	self->attr.alt_sample_period = 100;
+	for (size_t i = SIMD_OFFSET; i < sizeof(self->attr); i++) {
+		if (i >= ALT_OFFSET && i < LAST_OFFSET)
+			continue;
+		for (unsigned int value = 0; value < 256; value++) {
+			bytes[i] = value;
+			ASSERT_EQ(value ? EINVAL : 0, try_attr(&self->attr))
+				TH_LOG("byte %zu is 0x%x", i, value);
+		}
+		bytes[i] = 0;
 	}
 }
 
-/*
- * Every value of each byte of the reserved field, so that a later kernel can tell from an
- * error that this one does not know it.
- */
-TEST_F(abi, reserved_field)
+/* Windows of what nobody has run are refused; jitter of what counts the kernel is not. */
+TEST_F(abi, not_with_the_kernel)
 {
-	struct perf_event_attr *attr = &self->attr;
-
-	attr->sample_period = 1000;
-	attr->alt_sample_period = 100;
-	for (unsigned int shift = 0; shift < 8 * sizeof(attr->__reserved_4); shift += 8) {
-		for (__u32 byte = 0; byte < 256; byte++) {
-			attr->__reserved_4 = byte << shift;
-			ASSERT_EQ(byte ? EINVAL : 0, try_attr(attr))
-				TH_LOG("__reserved_4 = 0x%x", attr->__reserved_4);
-		}
-	}
+	self->attr.sample_period = 100000;
+	self->attr.alt_sample_period = 1000;
+	self->attr.exclude_kernel = 0;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.exclude_user = 1;
+	EXPECT_EQ(EOPNOTSUPP, try_attr(&self->attr));
+	self->attr.exclude_user = 0;
+	self->attr.alt_sample_period = 0;
+	self->attr.sample_jitter = 1000;
+	EXPECT_EQ(0, try_attr(&self->attr));
 }
 
 /*
@@ -272,7 +226,7 @@ TEST_F(abi, every_pmu)
 			continue;
 		/* Config 0 is no event of most of these, 0x11 is cycles on Arm. */
 		for (__u64 config = 0; config < 0x20; config++) {
-			self->attr = *variant->attr;
+			self->attr = cycles;
 			self->attr.type = type;
 			self->attr.config = config;
 			self->attr.sample_period = 100000;
@@ -297,18 +251,59 @@ TEST_F(abi, every_pmu)
 	EXPECT_LT(0, with);
 }
 
+/* Returns what the slab allocator has in use, in kB, or -1. */
+static long slab_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "r");
+	char line[128];
+	long kb = -1;
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
+			break;
+	}
+	fclose(file);
+	return kb;
+}
+
+/* The state of an event goes with it. */
+TEST_F(abi, no_leak)
+{
+	enum { EVENTS = 20000, BYTES = 64 };
+	long kb[2];
+
+	if (machine_slowness() > 1)
+		SKIP(return, "debugging options keep memory that was freed");
+	self->attr.sample_period = 100000;
+	self->attr.alt_sample_period = 1000;
+	/* What is cached is there after the first turn. */
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < EVENTS; i++)
+			ASSERT_EQ(0, try_attr(&self->attr));
+		/* It is freed behind a grace period. */
+		usleep(300000);
+		kb[turn] = slab_kb();
+		if (kb[turn] < 0)
+			SKIP(return, "no SUnreclaim in /proc/meminfo");
+	}
+	ksft_print_msg("%ld kB more\n", kb[1] - kb[0]);
+	EXPECT_GT(EVENTS * BYTES / 1024 / 2, kb[1] - kb[0]);
+}
+
 /* The places of the fields are ABI. */
 TEST(layout)
 {
-	EXPECT_EQ(144, ALT_OFFSET);
-	EXPECT_EQ(152, offsetof(struct perf_event_attr, sample_jitter));
-	EXPECT_EQ(156, offsetof(struct perf_event_attr, alt_sample_jitter));
-	EXPECT_EQ(160, offsetof(struct perf_event_attr, alt_sample_count));
-	EXPECT_EQ(164, offsetof(struct perf_event_attr, __reserved_4));
-	EXPECT_EQ(168, sizeof(struct perf_event_attr));
-	EXPECT_EQ(168, PERF_ATTR_SIZE_VER10);
+	EXPECT_EQ(144, SIMD_OFFSET);
+	EXPECT_EQ(176, ALT_OFFSET);
+	EXPECT_EQ(180, offsetof(struct perf_event_attr, sample_jitter));
+	EXPECT_EQ(184, offsetof(struct perf_event_attr, alt_sample_jitter));
+	EXPECT_EQ(188, offsetof(struct perf_event_attr, alt_sample_count));
+	EXPECT_EQ(190, LAST_OFFSET);
+	EXPECT_EQ(192, sizeof(struct perf_event_attr));
+	EXPECT_EQ(192, PERF_ATTR_SIZE_VER11);
 	EXPECT_EQ(1 << 13, PERF_RECORD_MISC_ALT_WINDOW);
-	EXPECT_EQ(1 << 12, PERF_RECORD_MISC_ALT_SPLIT);
 }
 
 /* Old and new callers know fewer and more fields than the kernel. */
@@ -320,12 +315,13 @@ TEST_F(abi, attr_size)
 	} u;
 
 	memset(&u, 0, sizeof(u));
-	u.attr = *variant->attr;
+	u.attr = cycles;
 	u.attr.sample_period = 1000;
 
 	/* An old caller does not have the fields; the kernel must not look. */
-	u.attr.alt_sample_period = UINT64_MAX;
-	u.attr.__reserved_4 = 1;
+	u.attr.alt_sample_period = 1;
+	u.attr.alt_sample_jitter = UINT32_MAX;
+	u.attr.__reserved_7 = 1;
 	for (__u32 size = PERF_ATTR_SIZE_VER0; size <= ALT_OFFSET; size += 8) {
 		u.attr.size = size;
 		EXPECT_EQ(0, try_attr(&u.attr)) TH_LOG("size %u", size);
@@ -333,16 +329,14 @@ TEST_F(abi, attr_size)
 	/* This would have been an error. */
 	u.attr.size = sizeof(u.attr);
 	EXPECT_EQ(EINVAL, try_attr(&u.attr));
-	u.attr.__reserved_4 = 0;
+	u.attr.__reserved_7 = 0;
+	EXPECT_EQ(EINVAL, try_attr(&u.attr));
 
-	/* A caller that knows alt_sample_period only */
+	/* A caller that knows the first two fields only */
 	u.attr.alt_sample_period = 100;
-	u.attr.alt_sample_count = UINT32_MAX;
-	u.attr.sample_jitter = UINT32_MAX;
 	u.attr.size = ALT_OFFSET + 8;
 	EXPECT_EQ(0, try_attr(&u.attr));
-	u.attr.alt_sample_count = 0;
-	u.attr.sample_jitter = 0;
+	u.attr.alt_sample_jitter = 0;
 
 	/* A newer caller that uses no newer field, and one that does. */
 	u.attr.size = sizeof(u);

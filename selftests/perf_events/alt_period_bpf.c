@@ -20,6 +20,8 @@
 #define ROUNDS		200	/* that each test looks at */
 #define SECONDS		20	/* limit of one measurement */
 #define MAX_INTERVALS	2048
+#define LONG_PERIOD		99700
+#define ALT_PERIOD	300
 
 /* The value of the map that the program shares with the test. */
 struct shared {
@@ -40,13 +42,6 @@ struct shared {
 #define SHARED(field)	offsetof(struct shared, field)
 #define VALUE_SIZE	sizeof(struct bpf_perf_event_value)
 #define VALUE_COUNTER	offsetof(struct bpf_perf_event_value, counter)
-
-static volatile __u64 watched;
-
-static void write_watched(void)
-{
-	watched++;
-}
 
 /*
  * Loads the program of all tests here:
@@ -148,37 +143,6 @@ FIXTURE(bpf)
 	int fd, map, prog;
 };
 
-FIXTURE_VARIANT(bpf)
-{
-	__u32 type;
-	__u64 config;
-	__u64 period, alt_period;
-	void (*work)(void);
-};
-
-FIXTURE_VARIANT_ADD(bpf, cycles) {
-	.type = PERF_TYPE_HARDWARE,
-	.config = PERF_COUNT_HW_CPU_CYCLES,
-	.period = 99700,
-	.alt_period = 300,
-	.work = spin_a_while,
-};
-
-FIXTURE_VARIANT_ADD(bpf, page_faults) {
-	.type = PERF_TYPE_SOFTWARE,
-	.config = PERF_COUNT_SW_PAGE_FAULTS,
-	.period = 20,
-	.alt_period = 4,
-	.work = touch_page,
-};
-
-FIXTURE_VARIANT_ADD(bpf, breakpoint) {
-	.type = PERF_TYPE_BREAKPOINT,
-	.period = 6,
-	.alt_period = 31,
-	.work = write_watched,
-};
-
 static bool is_open(int fd)
 {
 	if (fd < 0)
@@ -196,8 +160,7 @@ FIXTURE_SETUP(bpf)
 	self->fd = -1;
 	self->map = -1;
 	self->prog = -1;
-	self->exact = variant->type != PERF_TYPE_HARDWARE ||
-		      machine_exactness() == EXACT_YES;
+	self->exact = machine_exactness() == EXACT_YES;
 
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");
@@ -208,35 +171,28 @@ FIXTURE_SETUP(bpf)
 	}
 
 	attr->size = sizeof(*attr);
-	attr->type = variant->type;
-	attr->config = variant->config;
-	attr->sample_period = variant->period;
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = PERF_COUNT_HW_CPU_CYCLES;
+	attr->sample_period = LONG_PERIOD;
 	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
 	attr->read_format = PERF_FORMAT_GROUP;
 	attr->disabled = 1;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
-	if (variant->type == PERF_TYPE_HARDWARE)
-		stay_on_core_pmu(attr);
-	if (variant->type == PERF_TYPE_BREAKPOINT) {
-		attr->bp_type = HW_BREAKPOINT_W;
-		attr->bp_addr = (uintptr_t)&watched;
-		attr->bp_len = HW_BREAKPOINT_LEN_8;
-	}
+	stay_on_core_pmu(attr);
 
 	if (!is_open(perf_event_open(attr, 0, -1, -1))) {
 		if (why_missing(errno))
 			SKIP(return, "%s", why_missing(errno));
 		ASSERT_TRUE(false) TH_LOG("open: %s", strerror(errno));
 	}
-	attr->alt_sample_period = variant->alt_period;
+	attr->alt_sample_period = ALT_PERIOD;
 	if (!is_open(perf_event_open(attr, 0, -1, -1))) {
-		if (errno == EOPNOTSUPP && variant->type == PERF_TYPE_HARDWARE)
+		if (errno == EOPNOTSUPP)
 			SKIP(return, "the PMU does not support alternating sample periods");
 		ASSERT_TRUE(false) TH_LOG("open with alt_sample_period: %s", strerror(errno));
 	}
 
-	ASSERT_TRUE(map_fresh_page());
 	self->samples = calloc(MAX_INTERVALS, sizeof(*self->samples));
 	ASSERT_NE(NULL, self->samples);
 	self->map = bpf_create_value(sizeof(*self->shared));
@@ -262,8 +218,7 @@ FIXTURE_TEARDOWN(bpf)
 }
 
 /* Opens the event, attaches the program, and lets it see @nr intervals. */
-static void run(struct __test_metadata *_metadata, FIXTURE_DATA(bpf) *self,
-		void (*work)(void), size_t nr)
+static void run(struct __test_metadata *_metadata, FIXTURE_DATA(bpf) *self, size_t nr)
 {
 	const __u64 *nr_seen = &self->shared->nr_seen;
 	time_t end = time(NULL) + SECONDS;
@@ -277,7 +232,7 @@ static void run(struct __test_metadata *_metadata, FIXTURE_DATA(bpf) *self,
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_ENABLE, 0));
 	while (__atomic_load_n(nr_seen, __ATOMIC_RELAXED) < nr && time(NULL) <= end) {
 		for (int i = 0; i < 10; i++)
-			work();
+			spin_a_while();
 	}
 	ASSERT_EQ(0, ioctl(self->fd, PERF_EVENT_IOC_DISABLE, 0));
 
@@ -347,14 +302,14 @@ static void check(struct __test_metadata *_metadata, FIXTURE_DATA(bpf) *self)
 
 TEST_F(bpf, alternates)
 {
-	run(_metadata, self, variant->work, 2 * ROUNDS);
+	run(_metadata, self, 2 * ROUNDS);
 	check(_metadata, self);
 }
 
 TEST_F(bpf, bursts)
 {
 	self->attr.alt_sample_count = 4;
-	run(_metadata, self, variant->work, 5 * ROUNDS);
+	run(_metadata, self, 5 * ROUNDS);
 	check(_metadata, self);
 }
 
@@ -362,9 +317,9 @@ TEST_F(bpf, jitter)
 {
 	size_t longs = 0, differ = 0;
 
-	self->attr.sample_jitter = variant->period / 3;
-	self->attr.alt_sample_jitter = variant->alt_period / 2;
-	run(_metadata, self, variant->work, 2 * ROUNDS);
+	self->attr.sample_jitter = LONG_PERIOD / 3;
+	self->attr.alt_sample_jitter = ALT_PERIOD / 2;
+	run(_metadata, self, 2 * ROUNDS);
 	check(_metadata, self);
 	for (size_t i = 2; i < 2 * ROUNDS; i += 2, longs++) {
 		const struct interval *seen = &self->shared->seen[i];
@@ -377,17 +332,17 @@ TEST_F(bpf, jitter)
 TEST_F(bpf, drop_windows)
 {
 	self->attr.alt_sample_count = 2;
-	self->shared->drop_from = variant->alt_period;
-	self->shared->drop_to = variant->alt_period;
-	run(_metadata, self, variant->work, 3 * ROUNDS);
+	self->shared->drop_from = ALT_PERIOD;
+	self->shared->drop_to = ALT_PERIOD;
+	run(_metadata, self, 3 * ROUNDS);
 	check(_metadata, self);
 }
 
 TEST_F(bpf, drop_long_intervals)
 {
-	self->shared->drop_from = variant->period;
-	self->shared->drop_to = variant->period;
-	run(_metadata, self, variant->work, 2 * ROUNDS);
+	self->shared->drop_from = LONG_PERIOD;
+	self->shared->drop_to = LONG_PERIOD;
+	run(_metadata, self, 2 * ROUNDS);
 	check(_metadata, self);
 }
 
@@ -395,21 +350,21 @@ TEST_F(bpf, drop_every_second)
 {
 	self->attr.alt_sample_count = 4;
 	self->shared->drop_every = 2;
-	run(_metadata, self, variant->work, 5 * ROUNDS);
+	run(_metadata, self, 5 * ROUNDS);
 	check(_metadata, self);
 }
 
 TEST_F(bpf, drop_every_third)
 {
 	self->shared->drop_every = 3;
-	run(_metadata, self, variant->work, 2 * ROUNDS);
+	run(_metadata, self, 2 * ROUNDS);
 	check(_metadata, self);
 }
 
 TEST_F(bpf, drop_all)
 {
 	self->shared->drop_every = 1;
-	run(_metadata, self, variant->work, 2 * ROUNDS);
+	run(_metadata, self, 2 * ROUNDS);
 	check(_metadata, self);
 	EXPECT_EQ(0, self->nr_samples);
 }

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 
-#include "alt_period_probes.h"
+#include "alt_period_fixtures.h"
 
 /* Changes the period after at least @nr samples. Returns how many there were. */
 static size_t sample_and_change(struct __test_metadata *_metadata, struct event *event,
@@ -32,41 +32,29 @@ static size_t sample_and_change(struct __test_metadata *_metadata, struct event 
 	return half;
 }
 
-/* In the middle of a window: that does not end, and a long interval begins. */
+/* In the middle of an interval, long or a window: that does not end, and a long one begins. */
 static void test_ioc_period(struct __test_metadata *_metadata, struct event *event)
 {
-	__u64 before;
-	size_t half = sample_and_change(_metadata, event, 2 * 10 + 1,
-					event->attr.sample_period * 2, &before);
+	const __u64 period = event->attr.sample_period;
 
-	check_sequence(_metadata, event, half, half + 1, 0, before);
+	/* The window must not be over before the ioctl. */
+	event->attr.alt_sample_period = period;
+	for (int window = 0; window < 2; window++) {
+		const struct sample *s;
+		__u64 before;
+		size_t half;
+
+		event->attr.sample_period = period;
+		half = sample_and_change(_metadata, event, 2 * 10 + window, period * 2, &before);
+		s = &event->samples[half];
+		/* The counter runs between the last sample and the ioctl. */
+		check_sequence(_metadata, event, half, half + 1, 0, s->count[0] - s->period);
+		ASSERT_LE(before + s->period, s->count[0]);
+		event_close(event);
+	}
 }
 
-TEST_WINDOWS_COUNTED(ioc_period, 30)
-
-/*
- * Not in a window, which would be over too soon, and in an interval that is not: the counter
- * runs between the last sample and the ioctl.
- */
-static void test_ioc_period_while_counting(struct __test_metadata *_metadata,
-					   struct event *event)
-{
-	const struct sample *s;
-	__u64 before;
-	size_t half;
-
-	if (event->attr.sample_period < 100000)
-		event->attr.sample_period = 100000;
-	half = sample_and_change(_metadata, event, 2 * 10, event->attr.sample_period * 2, &before);
-	s = &event->samples[half];
-	check_sequence(_metadata, event, half, half + 1, 0, s->count[0] - s->period);
-	/* The interval began after @before was read. */
-	ASSERT_LE(before + s->period, s->count[0]);
-}
-
-TEST_WINDOWS(hw, ioc_period_while_counting, 30)
-TEST_WINDOWS(clock, ioc_period_while_counting, 30)
-TEST_WINDOWS(weighted, ioc_period_while_counting, 30)
+TEST_WINDOWS(hw, ioc_period, 60)
 
 static void test_ioc_period_while_disabled(struct __test_metadata *_metadata,
 					   struct event *event)
@@ -80,7 +68,7 @@ static void test_ioc_period_while_disabled(struct __test_metadata *_metadata,
 	check_sequence(_metadata, event, 0, 20, 0, 0);
 }
 
-TEST_WINDOWS_ALL(ioc_period_while_disabled, 30)
+TEST_WINDOWS(hw, ioc_period_while_disabled, 30)
 
 /* The limits of the period depend on the jitter. */
 static void check_limits(struct __test_metadata *_metadata, struct event *event, __u32 jitter)
@@ -113,15 +101,6 @@ static void test_ioc_period_is_validated(struct __test_metadata *_metadata, stru
 }
 
 TEST_WINDOWS(hw, ioc_period_is_validated, 30)
-TEST_WINDOWS(weighted, ioc_period_is_validated, 30)
-TEST_WINDOWS_COUNTED(ioc_period_is_validated, 30)
-
-/* No interval of a clock may be below 10 us. */
-TEST_F(clock, ioc_period_is_validated)
-{
-	if (use_windows(_metadata, &self->event))
-		check_limits(_metadata, &self->event, 100);
-}
 
 /* The limit counts every sample, and the sequence goes on after it. */
 static void test_ioc_refresh(struct __test_metadata *_metadata, struct event *event)
@@ -145,7 +124,7 @@ static void test_ioc_refresh(struct __test_metadata *_metadata, struct event *ev
 	check_sequence(_metadata, event, 0, 5, 0, 0);
 }
 
-TEST_WINDOWS_ALL(ioc_refresh, 30)
+TEST_WINDOWS(hw, ioc_refresh, 30)
 
 /* Disabled in the middle of an interval, the event resumes there. */
 static void test_disable_and_enable(struct __test_metadata *_metadata, struct event *event)
@@ -163,7 +142,7 @@ static void test_disable_and_enable(struct __test_metadata *_metadata, struct ev
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
 }
 
-TEST_WINDOWS_ALL(disable_and_enable, 30)
+TEST_WINDOWS(hw, disable_and_enable, 30)
 
 /* Returns true if the event was disabled in an interval, or, with @edge, at its ends. */
 static bool disabled_in(const __u64 *counts, size_t nr, __u64 begin, __u64 end, bool edge)
@@ -247,18 +226,6 @@ static void test_split_by_disable(struct __test_metadata *_metadata, struct even
 	check_split_by_disable(_metadata, event, steps, true);
 }
 
-TEST_F(sw, split_by_disable)
-{
-	if (use_windows(_metadata, &self->event))
-		test_split_by_disable(_metadata, &self->event, 1);
-}
-
-TEST_F(breakpoint, split_by_disable)
-{
-	if (use_windows(_metadata, &self->event))
-		test_split_by_disable(_metadata, &self->event, 4);
-}
-
 TEST_F(hw, split_by_disable)
 {
 	if (!use_windows(_metadata, &self->event))
@@ -267,16 +234,6 @@ TEST_F(hw, split_by_disable)
 	self->event.attr.sample_period = 7000;
 	self->event.attr.alt_sample_period = 1500;
 	test_split_by_disable(_metadata, &self->event, 1);
-}
-
-TEST_F(clock, split_by_disable)
-{
-	if (!use_windows(_metadata, &self->event))
-		return;
-	/* A window gets longer, and is marked, if a sample takes half of it. */
-	self->event.attr.sample_period = 30000 * machine_slowness();
-	self->event.attr.alt_sample_period = 10000 * machine_slowness();
-	test_split_by_disable(_metadata, &self->event, 10 * machine_slowness());
 }
 
 TEST_HARNESS_MAIN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fixtures of events that are simple to cause: hardware events, page faults, clocks.
+ * The fixture of a hardware event with windows.
  */
 #ifndef ALT_PERIOD_FIXTURES_H
 #define ALT_PERIOD_FIXTURES_H
@@ -78,103 +78,6 @@ FIXTURE_SETUP(hw)
 }
 
 FIXTURE_TEARDOWN(hw)
-{
-	event_destroy(&self->event);
-}
-
-/* Software events, in user mode */
-FIXTURE(sw)
-{
-	struct event event;
-};
-
-FIXTURE_VARIANT(sw)
-{
-	__u64 config;
-	__u64 period, alt_period;
-	void (*work)(void);
-};
-
-FIXTURE_VARIANT_ADD(sw, page_faults)
-{
-	.config = PERF_COUNT_SW_PAGE_FAULTS,
-	.period = 20,
-	.alt_period = 3,
-	.work = touch_page,
-};
-
-/* A window of one event: software events have a fast path for this period. */
-FIXTURE_VARIANT_ADD(sw, page_faults_window_1)
-{
-	.config = PERF_COUNT_SW_PAGE_FAULTS,
-	.period = 20,
-	.alt_period = 1,
-	.work = touch_page,
-};
-
-FIXTURE_SETUP(sw)
-{
-	struct event *event = &self->event;
-
-	event_init(_metadata, event, variant->period, variant->alt_period, variant->work);
-	event->attr.type = PERF_TYPE_SOFTWARE;
-	event->attr.config = variant->config;
-	require_event(_metadata, event);
-}
-
-FIXTURE_TEARDOWN(sw)
-{
-	event_destroy(&self->event);
-}
-
-/* Clocks, which are timers */
-FIXTURE(clock)
-{
-	struct event event;
-};
-
-FIXTURE_VARIANT(clock)
-{
-	__u64 config;
-	__u64 period, alt_period;
-};
-
-FIXTURE_VARIANT_ADD(clock, task_clock)
-{
-	.config = PERF_COUNT_SW_TASK_CLOCK,
-	.period = 1000000,
-	.alt_period = 50000,
-};
-
-FIXTURE_VARIANT_ADD(clock, cpu_clock)
-{
-	.config = PERF_COUNT_SW_CPU_CLOCK,
-	.period = 1000000,
-	.alt_period = 50000,
-};
-
-FIXTURE_SETUP(clock)
-{
-	struct event *event = &self->event;
-	struct timespec resolution;
-
-	event_init(_metadata, event, variant->period, variant->alt_period, spin_a_while);
-	event->attr.type = PERF_TYPE_SOFTWARE;
-	event->attr.config = variant->config;
-	/*
-	 * The timer fires in the kernel as well: an interval that ends in an excluded
-	 * mode ends without a sample.
-	 */
-	event->attr.exclude_kernel = 0;
-	event->exact = false;
-
-	clock_getres(CLOCK_MONOTONIC, &resolution);
-	if (resolution.tv_sec || resolution.tv_nsec > 1000)
-		SKIP(return, "no timers of high resolution");
-	require_event(_metadata, event);
-}
-
-FIXTURE_TEARDOWN(clock)
 {
 	event_destroy(&self->event);
 }

@@ -89,7 +89,5 @@ static void test_frequency(struct __test_metadata *_metadata, struct event *even
 }
 
 TEST_WINDOWS(hw, frequency, 60)
-TEST_WINDOWS(sw, frequency, 60)
-TEST_WINDOWS(clock, frequency, 60)
 
 TEST_HARNESS_MAIN

@@ -8,9 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "alt_period_probes.h"
-
-#define SLOW_STACK	32768	/* bytes in a sample */
+#include "alt_period_fixtures.h"
 
 /* Starts a task that runs on this CPU whenever this one yields. */
 static pid_t start_rival(void)
@@ -81,16 +79,6 @@ TEST_F_TIMEOUT(hw, context_switches, 90)
 		test_context_switches(_metadata, &self->event);
 }
 
-TEST_WINDOWS(weighted, context_switches, 90)
-TEST_WINDOWS_COUNTED(context_switches, 90)
-
-/* A timer never fires late if the task has no time for it. */
-TEST_F_TIMEOUT(clock, context_switches, 90)
-{
-	if (use_windows(_metadata, &self->event))
-		check_context_switches(_metadata, &self->event, 1000);
-}
-
 /* Every child starts with its own long interval, and draws its own jitter. */
 static void test_inherit(struct __test_metadata *_metadata, struct event *event)
 {
@@ -155,7 +143,52 @@ static void test_inherit(struct __test_metadata *_metadata, struct event *event)
 	EXPECT_GT(EACH / 2, same);
 }
 
-TEST_WINDOWS_ALL(inherit, 90)
+TEST_WINDOWS(hw, inherit, 90)
+
+/* At a frequency, too, the copy for a child begins with a long interval and its windows. */
+TEST_F_TIMEOUT(hw, inherited_frequency, 90)
+{
+	enum { CHILDREN = 8 };
+	struct event *event = &self->event;
+	int good = 0;
+
+	if (!use_windows(_metadata, event))
+		return;
+	event->attr.inherit = 1;
+	event->attr.freq = 1;
+	event->attr.sample_freq = 1000;
+	ASSERT_TRUE(pin_to_cpu());
+	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
+	ASSERT_LE(0, event->fd);
+	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	ASSERT_TRUE(work_until(event, 20));
+	for (int c = 0; c < CHILDREN; c++) {
+		time_t end = time(NULL) + SECONDS;
+		bool windows[2];
+		int nr = 0;
+		pid_t child = fork();
+
+		ASSERT_LE(0, child);
+		while (!child)
+			event->work();
+		while (nr < 2 && time(NULL) <= end) {
+			usleep(1000);
+			event->nr_samples = 0;
+			collect(event);
+			for (size_t i = 0; i < event->nr_samples && nr < 2; i++) {
+				if (event->samples[i].pid == (__u32)child)
+					windows[nr++] = event->samples[i].window;
+			}
+		}
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		ASSERT_EQ(2, nr);
+		good += !windows[0] && windows[1];
+	}
+	/* One that ends while the child is switched out has no sample, and comes again. */
+	EXPECT_LE(CHILDREN - 2, good);
+}
 
 /* Pipes with which two tasks take turns. */
 struct turns {
@@ -267,14 +300,6 @@ static void check_inherited_turns_twice(struct __test_metadata *_metadata, struc
 	check_inherited_turns(_metadata, event, steps);
 }
 
-static void test_inherited_turns(struct __test_metadata *_metadata, struct event *event)
-{
-	check_inherited_turns_twice(_metadata, event, 2);
-}
-
-TEST_WINDOWS(weighted, inherited_turns, 90)
-TEST_WINDOWS_COUNTED(inherited_turns, 90)
-
 TEST_F_TIMEOUT(hw, inherited_turns, 90)
 {
 	if (!use_windows(_metadata, &self->event))
@@ -282,41 +307,6 @@ TEST_F_TIMEOUT(hw, inherited_turns, 90)
 	self->event.attr.sample_period = 20000;
 	self->event.attr.alt_sample_period = 3000;
 	check_inherited_turns_twice(_metadata, &self->event, 2);
-}
-
-TEST_F_TIMEOUT(clock, inherited_turns, 90)
-{
-	if (use_windows(_metadata, &self->event))
-		check_inherited_turns_twice(_metadata, &self->event, 50);
-}
-
-/*
- * The timer of a clock goes on in excluded modes, where an interval ends without a sample.
- * The sequence then starts again: a window's counts are those since a sample.
- */
-TEST_F(clock, excluded_mode)
-{
-	struct event *event = &self->event;
-	size_t in_a_row = 0, cut_short = 0;
-
-	if (!use_windows(_metadata, event))
-		return;
-	event->attr.exclude_kernel = 1;
-	event->attr.alt_sample_count = 2;
-	event->work = call_yield;
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_TRUE(sample_for(event, 3 * ROUNDS));
-	for (size_t i = 0; i < event->nr_samples; i++) {
-		if (event->samples[i].window) {
-			ASSERT_NE(0, i);
-			ASSERT_GE(2, ++in_a_row) TH_LOG("sample %zu", i);
-		} else {
-			cut_short += i && in_a_row < 2;
-			in_a_row = 0;
-		}
-	}
-	/* Some intervals ended in the kernel. */
-	ASSERT_LT(0, cut_short);
 }
 
 /* Being throttled and let go again swaps no label and loses no interval. */
@@ -365,100 +355,6 @@ static void check_windows(struct __test_metadata *_metadata, struct event *event
 				TH_LOG("sample %zu", i);
 		}
 	}
-}
-
-/*
- * A clock that throttles itself does so at the end of an interval. The next one begins
- * when it is let go, and a window is marked then, for its start is not where the sample
- * before it was taken. It counts the time in between as well.
- */
-TEST_F(clock, throttled_by_itself)
-{
-	struct event *event = &self->event;
-	int rate = read_number(PERF_MAX_RATE);
-	const __u64 late = 30000 * machine_slowness();
-	size_t whole, split, throttled[2] = {};
-	time_t end = time(NULL) + SECONDS;
-
-	if (!use_windows(_metadata, event))
-		return;
-	event->attr.sample_period = 800000;
-	event->attr.alt_sample_period = 200000;
-	event->attr.alt_sample_count = 2;
-	if (!write_number(PERF_MAX_RATE, 1000))
-		SKIP(return, "cannot write %s: %s", PERF_MAX_RATE, strerror(errno));
-	if (!event_open(event, NULL)) {
-		ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-		while (event->ring.nr_unthrottled < 50 && event->nr_samples < MAX_SAMPLES &&
-		       time(NULL) <= end) {
-			event->work();
-			collect(event);
-		}
-		ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-		collect(event);
-	}
-	ASSERT_TRUE(write_number(PERF_MAX_RATE, rate));
-
-	ASSERT_LE(50, event->ring.nr_unthrottled);
-	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
-	check_windows(_metadata, event, &whole, &split);
-	for (size_t i = 1; i < event->nr_samples; i++) {
-		const struct sample *s = &event->samples[i];
-
-		throttled[s->window] += s->gaps != s[-1].gaps;
-		/* Late intervals shorten the next long one. */
-		if (s->window || machine_exactness() == EXACT_YES) {
-			ASSERT_LT(s->period - (s->window ? 0 : late), s->count[0] - s[-1].count[0])
-				TH_LOG("sample %zu", i);
-		}
-		if (machine_exactness() == EXACT_YES && s->gaps == s[-1].gaps) {
-			ASSERT_GT(s->period + late, s->count[0] - s[-1].count[0])
-				TH_LOG("sample %zu", i);
-		}
-	}
-	ksft_print_msg("%zu windows, %zu split; throttled before %zu windows, %zu long intervals\n",
-		       whole + split, split, throttled[1], throttled[0]);
-	ASSERT_LT(0, throttled[0]);
-	ASSERT_LT(0, throttled[1]);
-}
-
-/*
- * A clock leaves other code twice the time that its samples take. With a large part of the
- * stack, a window gets longer than its label, and is marked.
- */
-TEST_F(clock, slow_samples)
-{
-	struct event *event = &self->event;
-	char stack[2 * SLOW_STACK];
-	unsigned int split = 0;
-
-	if (!use_windows(_metadata, event))
-		return;
-	memset(stack, 1, sizeof(stack));
-	asm volatile("" : : "r" (stack) : "memory");
-	event->attr.sample_period = 1000000 * machine_slowness();
-	event->attr.alt_sample_period = 10000;
-	event->attr.sample_type |= PERF_SAMPLE_STACK_USER;
-	event->attr.sample_stack_user = SLOW_STACK;
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_TRUE(sample_for(event, ROUNDS));
-	for (size_t i = 1; i < event->nr_samples; i++) {
-		const struct sample *s = &event->samples[i];
-
-		if (!s->window || s->gaps != s[-1].gaps)
-			continue;
-		split += s->split;
-		ASSERT_EQ(10000, s->period);
-		/* Where time has no relation to the code, a sample may be fast. */
-		if (machine_exactness() == EXACT_YES)
-			ASSERT_TRUE(s->split);
-		if (s->split)
-			ASSERT_LT(15000, s->count[0] - s[-1].count[0]);
-	}
-	ksft_print_msg("%u windows got longer\n", split);
-	if (!split && machine_exactness() != EXACT_YES)
-		SKIP(return, "samples take less than half of a window here");
-	ASSERT_LT(0, split);
 }
 
 /*
@@ -590,181 +486,6 @@ TEST_F(hw, split_by_tasks)
 	ksft_print_msg("%zu windows, %zu split\n", whole + split, split);
 	ASSERT_LT(0, split);
 	ASSERT_LT(0, whole);
-}
-
-/*
- * Checks windows that count the kernel as well. The scheduler counts a switch, the PMU is
- * told, and the task changes, at different times, and a window can end between these: it
- * is split for sure if its ends are in different tasks, or if two records of switches are
- * in it; and it is not if nothing is near.
- */
-static void check_kernel_windows(struct __test_metadata *_metadata, struct event *event,
-				 bool cpu)
-{
-	size_t whole = 0, split = 0, other = 0, back = 0;
-	pid_t rival;
-
-	event->attr.exclude_kernel = 0;
-	event->attr.sample_period = 60000;
-	event->attr.sample_jitter = 9000;
-	/* Switches to a task and back take longer with debug options of the kernel. */
-	event->attr.alt_sample_period = 40000;
-	event->attr.alt_sample_jitter = 76000;
-	event->attr.context_switch = cpu;
-	/* An interrupt that waits ends the interval late. */
-	event->exact = false;
-	if (try_attr(&event->attr) == EOPNOTSUPP)
-		SKIP(return, "the PMU has no windows that include the kernel");
-	rival = start_rival();
-	ASSERT_LT(0, rival);
-	event->fd = perf_event_open(&event->attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1, -1);
-	if (event->fd < 0) {
-		kill(rival, SIGKILL);
-		SKIP(return, "no events of the kernel: %s", strerror(errno));
-	}
-	EXPECT_EQ(0, ring_map(&event->ring, event->fd));
-	EXPECT_TRUE(sample_and_yield(event, 5 * ROUNDS, 40));
-	kill(rival, SIGKILL);
-	waitpid(rival, NULL, 0);
-
-	for (size_t i = 1; i + 1 < event->nr_samples; i++) {
-		const struct sample *s = &event->samples[i];
-		unsigned int gaps = s->gaps - s[-1].gaps;
-		unsigned int near = s[1].gaps - s[-1].gaps;
-
-		if (!s->window) {
-			ASSERT_FALSE(s->split) TH_LOG("sample %zu", i);
-			continue;
-		}
-		/* It begins at a sample, or a long interval comes again. */
-		ASSERT_FALSE(s[-1].window) TH_LOG("sample %zu", i);
-		/* However late the sample before it was, a window is not cut short. */
-		if (machine_exactness() != EXACT_NO) {
-			ASSERT_LE(s->period, s->count[0] - s[-1].count[0])
-				TH_LOG("sample %zu", i);
-		}
-		split += s->split;
-		whole += !s->split;
-		other += s->tid != s[-1].tid;
-		back += s->tid == s[-1].tid && s->split;
-		if (s->tid != s[-1].tid || gaps >= 2) {
-			ASSERT_TRUE(s->split) TH_LOG("sample %zu: tasks %u, %u, %u switches", i,
-						     s[-1].tid, s->tid, gaps);
-		}
-		if (s->split && cpu) {
-			ASSERT_LT(0, near)
-				TH_LOG("sample %zu: split, no switch is near", i);
-		}
-	}
-	ksft_print_msg("%s: %zu windows, %zu split: %zu end in another task, %zu in the same\n",
-		       cpu ? "of a CPU" : "of a task", whole + split, split, other, back);
-	ASSERT_LT(0, whole);
-	if (cpu) {
-		ASSERT_LT(0, other);
-		ASSERT_LT(0, back);
-	} else {
-		ASSERT_EQ(0, other);
-		/*
-		 * What is left of a window at a switch can be too short for the counter, and
-		 * where interrupts take long the event is throttled.
-		 */
-		ASSERT_GE(whole / 50 + event->ring.nr_throttled, split);
-	}
-}
-
-TEST_F(hw, kernel_windows_of_a_cpu)
-{
-	if (use_windows(_metadata, &self->event))
-		check_kernel_windows(_metadata, &self->event, true);
-}
-
-TEST_F(hw, kernel_windows_of_a_task)
-{
-	if (use_windows(_metadata, &self->event))
-		check_kernel_windows(_metadata, &self->event, false);
-}
-
-/*
- * A software event goes on while the hardware events of its group are throttled: no interval
- * of it may be lost or split, and the timer of a clock must not hang the CPU.
- */
-static void test_throttling(struct __test_metadata *_metadata, struct event *event)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.size = sizeof(attr),
-		/* Longer than the handler, which some CPUs count as well. */
-		.sample_period = 2200 * machine_slowness(),
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
-		.disabled = 1,
-		.exclude_hv = 1,
-	};
-	time_t start = time(NULL);
-	unsigned int loops = 0, split = 0;
-	struct sample sample;
-	struct ring ring;
-	int leader;
-
-	stay_on_core_pmu(&attr);
-	leader = perf_event_open(&attr, 0, -1, -1);
-	if (leader < 0) {
-		ASSERT_NE(NULL, why_missing(errno));
-		SKIP(return, "no leader that is throttled: %s", why_missing(errno));
-	}
-	ASSERT_EQ(0, ring_map(&ring, leader));
-	event->member = true;
-	/* The counts would begin with that of the leader. */
-	event->attr.sample_type &= ~PERF_SAMPLE_READ;
-	event->fd = perf_event_open(&event->attr, 0, -1, leader);
-	ASSERT_LE(0, event->fd);
-	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_ENABLE, 0));
-	for (; event->nr_samples < MAX_SAMPLES; loops++) {
-		/* A throttled CPU may need long for its work. */
-		time_t limit = loops < 2 * ROUNDS ? 20 : 2 * machine_slowness();
-
-		if ((event->nr_samples >= 2 * ROUNDS && ring.nr_throttled >= 10) ||
-		    time(NULL) > start + limit)
-			break;
-		/* System calls, to be interrupted in the kernel. */
-		for (int i = 0; i < 100; i++)
-			sched_yield();
-		for (int i = 0; i < 10; i++)
-			event->work();
-		while (ring_read(&ring, &sample, 1, attr.sample_type))
-			;
-		collect(event);
-	}
-	ASSERT_EQ(0, ioctl(leader, PERF_EVENT_IOC_DISABLE, 0));
-	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples, ring.nr_throttled);
-	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
-	for (size_t i = 0; i < event->nr_samples; i++)
-		split += event->samples[i].split;
-	EXPECT_EQ(0, split);
-	if (machine_exactness() != EXACT_YES) {
-		if (!ring.nr_throttled)
-			SKIP(return, "this machine keeps up with the leader");
-		/* An event that is lost has few samples of much work. */
-		if (loops < 2 * ROUNDS && event->nr_samples <= 10)
-			SKIP(return, "this machine does little but interrupts of the leader");
-	}
-	ASSERT_LT(0, ring.nr_throttled);
-	ASSERT_LT(10, event->nr_samples);
-	ring_unmap(&ring);
-	close(leader);
-}
-
-TEST_WINDOWS(weighted, throttling, 30)
-TEST_WINDOWS_COUNTED(throttling, 30)
-
-TEST_F(clock, throttling)
-{
-	if (!use_windows(_metadata, &self->event))
-		return;
-	self->event.attr.sample_period = 300000;
-	test_throttling(_metadata, &self->event);
 }
 
 TEST_HARNESS_MAIN

@@ -6,19 +6,65 @@
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 
-#include "alt_period_probes.h"
+#include "alt_period_fixtures.h"
+
+/* Clocks, which are timers */
+FIXTURE(clock)
+{
+	struct event event;
+};
+
+FIXTURE_VARIANT(clock)
+{
+	__u64 config;
+	__u64 period, alt_period;
+};
+
+FIXTURE_VARIANT_ADD(clock, task_clock)
+{
+	.config = PERF_COUNT_SW_TASK_CLOCK,
+	.period = 1000000,
+	.alt_period = 50000,
+};
+
+FIXTURE_VARIANT_ADD(clock, cpu_clock)
+{
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+	.period = 1000000,
+	.alt_period = 50000,
+};
+
+FIXTURE_SETUP(clock)
+{
+	struct event *event = &self->event;
+	struct timespec resolution;
+
+	event_init(_metadata, event, variant->period, variant->alt_period, spin_a_while);
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = variant->config;
+	/*
+	 * The timer fires in the kernel as well: an interval that ends in an excluded
+	 * mode ends without a sample.
+	 */
+	event->attr.exclude_kernel = 0;
+	event->exact = false;
+
+	clock_getres(CLOCK_MONOTONIC, &resolution);
+	if (resolution.tv_sec || resolution.tv_nsec > 1000)
+		SKIP(return, "no timers of high resolution");
+	require_event(_metadata, event);
+}
+
+FIXTURE_TEARDOWN(clock)
+{
+	event_destroy(&self->event);
+}
 
 #define TEST_ORDINARY(fixture, name)					\
 	TEST_F(fixture, name)						\
 	{								\
 		test_##name(_metadata, &self->event);			\
 	}
-
-#define TEST_ORDINARY_COUNTED(name)					\
-	TEST_ORDINARY(sw, name)						\
-	TEST_ORDINARY(switches, name)					\
-	TEST_ORDINARY(probe, name)					\
-	TEST_ORDINARY(breakpoint, name)
 
 static void test_period(struct __test_metadata *_metadata, struct event *event)
 {
@@ -44,102 +90,12 @@ TEST_F(clock, shortest_period)
 	}
 }
 
-/*
- * With PERF_SAMPLE_PERIOD and a period, an ordinary software event has a sample of each
- * event. The label is what it counted.
- */
-static void test_labels_of_each_event(struct __test_metadata *_metadata, struct event *event)
+/* A new period, set in the middle of an interval, is in force at once, and so is its label. */
+static void test_ioc_period(struct __test_metadata *_metadata, struct event *event)
 {
-	__u64 before = 0;
-
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_TRUE(sample_for(event, ROUNDS));
-	for (size_t i = 0; i < ROUNDS; i++) {
-		const struct sample *s = &event->samples[i];
-
-		ASSERT_FALSE(s->window) TH_LOG("sample %zu", i);
-		ASSERT_EQ(s->count[0] - before, s->period) TH_LOG("sample %zu", i);
-		if (event->exact) {
-			ASSERT_EQ(1, s->period) TH_LOG("sample %zu", i);
-		}
-		before = s->count[0];
-	}
-}
-
-TEST_ORDINARY(weighted, labels_of_each_event)
-TEST_ORDINARY_COUNTED(labels_of_each_event)
-
-/* Checks samples without labels, from the count @before on. */
-static void check_counts(struct __test_metadata *_metadata, struct event *event,
-			 size_t from, size_t to, __u64 before)
-{
-	for (size_t i = from; i < to; i++) {
-		const struct sample *s = &event->samples[i];
-
-		ASSERT_FALSE(s->window) TH_LOG("sample %zu", i);
-		ASSERT_EQ(event->attr.sample_period, s->count[0] - before) TH_LOG("sample %zu", i);
-		before = s->count[0];
-	}
-}
-
-/*
- * The same for events that count many at once: as many samples as periods that ended. What
- * is left over counts for the next one.
- */
-static void check_many_counts(struct __test_metadata *_metadata, struct event *event,
-			      size_t from, size_t to, __u64 before)
-{
-	for (size_t i = from; i < to; i++) {
-		const struct sample *s = &event->samples[i];
-		__u64 ended = (s->count[0] - before) / event->attr.sample_period;
-
-		ASSERT_FALSE(s->window) TH_LOG("sample %zu", i);
-		ASSERT_LE(i - from + 1, ended) TH_LOG("sample %zu", i);
-		/* Compare at the last sample of each count. */
-		if (i + 1 < to && s[1].count[0] != s->count[0]) {
-			ASSERT_EQ(i - from + 1, ended) TH_LOG("sample %zu", i);
-		}
-	}
-}
-
-/* Without PERF_SAMPLE_PERIOD, software events have the period that was asked for. */
-static void use_counts(struct event *event)
-{
-	event->attr.sample_type &= ~PERF_SAMPLE_PERIOD;
-}
-
-static void test_unlabelled(struct __test_metadata *_metadata, struct event *event)
-{
-	use_counts(event);
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_TRUE(sample_for(event, ROUNDS));
-	check_counts(_metadata, event, 0, ROUNDS, 0);
-}
-
-TEST_ORDINARY_COUNTED(unlabelled)
-
-TEST_F(weighted, unlabelled)
-{
-	struct event *event = &self->event;
-
-	use_counts(event);
-	/* Not so many at once that the event is throttled. */
-	event->attr.sample_period = 1000000;
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_TRUE(sample_for(event, ROUNDS));
-	check_many_counts(_metadata, event, 0, ROUNDS, 0);
-}
-
-struct change {
-	size_t samples;		/* before the change */
-	__u64 count;		/* then */
-};
-
-/* Doubles the period in the middle of an interval, while the event is disabled. */
-static struct change change_period(struct __test_metadata *_metadata, struct event *event)
-{
-	__u64 period = event->attr.sample_period * 2, counts[2];
-	struct change change;
+	__u64 period = event->attr.sample_period * 2;
+	const struct sample *s;
+	size_t before;
 
 	ASSERT_EQ(0, event_open(event, NULL));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
@@ -147,77 +103,58 @@ static struct change change_period(struct __test_metadata *_metadata, struct eve
 	event->work();
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
 	collect(event);
-	change.samples = event->nr_samples;
-	ASSERT_EQ(sizeof(counts), read(event->fd, counts, sizeof(counts)));
-	change.count = counts[1];
+	before = event->nr_samples;
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	return change;
-}
-
-/* A new period is in force at once, and so is its label. */
-static void test_ioc_period(struct __test_metadata *_metadata, struct event *event)
-{
-	struct change change = change_period(_metadata, event);
-	const struct sample *s = &event->samples[change.samples];
-
-	ASSERT_TRUE(work_until(event, change.samples + 10));
-	check_sequence(_metadata, event, 0, change.samples, 0, 0);
-	event->attr.sample_period *= 2;
+	ASSERT_TRUE(work_until(event, before + 10));
+	check_sequence(_metadata, event, 0, before, 0, 0);
+	event->attr.sample_period = period;
 	/* A counter that runs on to the ioctl is known to the event only. */
-	check_sequence(_metadata, event, change.samples, change.samples + 10, 0,
-		       s->count[0] - s->period);
+	s = &event->samples[before];
+	check_sequence(_metadata, event, before, before + 10, 0, s->count[0] - s->period);
 }
 
 TEST_ORDINARY(hw, ioc_period)
 TEST_ORDINARY(clock, ioc_period)
 
-static void test_ioc_period_of_counts(struct __test_metadata *_metadata, struct event *event)
+/* Of two events that count the same page fault, each has its own sample. */
+TEST(two_page_faults)
 {
-	struct change change;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_ID,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	struct ring rings[2];
+	__u64 ids[2];
 
-	use_counts(event);
-	change = change_period(_metadata, event);
-	ASSERT_TRUE(work_until(event, change.samples + 10));
-	check_counts(_metadata, event, 0, change.samples, 0);
-	event->attr.sample_period *= 2;
-	check_counts(_metadata, event, change.samples, change.samples + 10, change.count);
-}
+	ASSERT_TRUE(map_fresh_page());
+	for (int i = 0; i < 2; i++) {
+		int fd = perf_event_open(&attr, 0, -1, -1);
 
-TEST_ORDINARY_COUNTED(ioc_period_of_counts)
+		if (fd < 0 && why_missing(errno))
+			SKIP(return, "%s", why_missing(errno));
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, ring_map(&rings[i], fd));
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ID, &ids[i]));
+	}
+	touch_page();
+	for (int i = 0; i < 2; i++) {
+		struct perf_event_header header;
+		__u64 at;
 
-/* Changes the period once more while the event is active: nothing was counted since. */
-static void test_ioc_period_twice(struct __test_metadata *_metadata, struct event *event)
-{
-	struct change change;
-	__u64 period;
-
-	use_counts(event);
-	change = change_period(_metadata, event);
-	period = event->attr.sample_period * 2;
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
-	ASSERT_TRUE(work_until(event, change.samples + 10));
-	check_counts(_metadata, event, 0, change.samples, 0);
-	event->attr.sample_period = period;
-	check_counts(_metadata, event, change.samples, change.samples + 10, change.count);
-}
-
-TEST_ORDINARY(sw, ioc_period_twice)
-TEST_ORDINARY(probe, ioc_period_twice)
-TEST_ORDINARY(breakpoint, ioc_period_twice)
-
-TEST_F(weighted, ioc_period_of_counts)
-{
-	struct event *event = &self->event;
-	struct change change;
-
-	use_counts(event);
-	event->attr.sample_period = 1000000;
-	change = change_period(_metadata, event);
-	ASSERT_TRUE(work_until(event, change.samples + 10));
-	check_many_counts(_metadata, event, 0, change.samples, 0);
-	event->attr.sample_period *= 2;
-	check_many_counts(_metadata, event, change.samples, change.samples + 10, change.count);
+		/* Others may come before it. */
+		do {
+			ASSERT_TRUE(ring_next(&rings[i], &header, &at)) TH_LOG("event %d", i);
+			EXPECT_EQ(PERF_RECORD_SAMPLE, header.type);
+			EXPECT_EQ(sizeof(header) + 16, header.size);
+			EXPECT_EQ(ids[i], ring_u64(&rings[i], at + 8));
+		} while (ring_u64(&rings[i], at) != (uintptr_t)fresh_page);
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TopDown metrics of Intel's CPUs: fractions of fixed counter 3, the pipeline slots. If the
- * events have a user page, both registers go on after a context switch, for programs that
+ * TopDown metrics of Intel's CPUs: fractions of fixed counter 3, the pipeline slots. If a
+ * task can execute RDPMC, both registers go on after a context switch, for programs that
  * take the difference of what RDPMC reads, or reset the events and read once. Otherwise, or
  * if slots ask for slices, they start from zero, and the counts are right whatever happens.
  */
@@ -420,15 +420,16 @@ FIXTURE(kept)
 	pid_t child;
 };
 
-/* A page of any event of the group. */
+/* A page of any event, also of one that is not in the group: RDPMC needs no more. */
 FIXTURE_VARIANT(kept)
 {
-	bool slots, metric;
+	bool slots, metric, other;
 };
 
 FIXTURE_VARIANT_ADD(kept, slots) { .slots = true };
 FIXTURE_VARIANT_ADD(kept, metric) { .metric = true };
 FIXTURE_VARIANT_ADD(kept, both) { .slots = true, .metric = true };
+FIXTURE_VARIANT_ADD(kept, other) { .other = true };
 
 FIXTURE_SETUP(kept)
 {
@@ -445,6 +446,13 @@ FIXTURE_SETUP(kept)
 	ASSERT_NE(page, MAP_FAILED);
 	if (variant->metric)
 		page = map_page(self->fd[1]);
+	ASSERT_NE(page, MAP_FAILED);
+	if (variant->other) {
+		int fd = open_event(SLOTS_P, 0, -1, false, 0);
+
+		ASSERT_GE(fd, 0);
+		page = map_page(fd);
+	}
 	ASSERT_NE(page, MAP_FAILED);
 	if (!page->cap_user_rdpmc)
 		SKIP(return, "RDPMC is off");

@@ -33,3 +33,4 @@ bool test__start_subtest(const char *name);
 	ASSERT_TRUE_((a) == (b), name, "%lld == %lld", (long long)(a), (long long)(b))
 #define ASSERT_NEQ(a, b, name)	ASSERT_TRUE_((a) != (b), name, #a " != " #b)
 #define ASSERT_OK_PTR(ptr, name) ASSERT_TRUE_(!libbpf_get_error(ptr), name, "pointer")
+#define test__skip()		ASSERT_TRUE_(false, "skipped", "this machine has windows")

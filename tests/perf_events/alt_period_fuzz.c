@@ -217,11 +217,13 @@ static void open_event(struct event *e, bool broken)
 		if (fd != -expected)
 			complain("open: %d instead of error %d: %s", fd, expected, show(&attr));
 	} else if (!fuzz.plain && has_fields(&attr)) {
-		if (is_clock(kind) && shortest(&attr) < CLOCK_MIN && fd >= 0)
-			complain("open: a clock below its minimum: %s", show(&attr));
+		if (alternates(&attr) && !is_hardware(&attr) && fd >= 0)
+			complain("open: no event of a PMU: %s", show(&attr));
+		if (attr.alt_sample_period && !attr.exclude_kernel && fd >= 0)
+			complain("open: a window of the kernel: %s", show(&attr));
 		/* A group may be full after this one. */
 		if (fd < 0 || (group < 0 && one_in(16)))
-			check_open(&attr, kind, fd,
+			check_open(&attr, fd,
 				   try_twin(&u.attr, pid, cpu, group, flags));
 	}
 	if (fd < 0)
@@ -305,8 +307,7 @@ static void do_period(struct event *e)
 		expected = value == 1 && !attr.alt_sample_period ? 0 : -1;
 	else if (e->attr.freq)
 		expected = -1;			/* depends on the limited jitter */
-	else if (value >> 63 || (alternating && breaks_rules(&attr)) ||
-		 (alternating && is_clock(e->kind) && shortest(&attr) < CLOCK_MIN))
+	else if (value >> 63 || (alternating && breaks_rules(&attr)))
 		expected = EINVAL;
 	else if (shortest(&attr) < tolerated_min(&attr))
 		expected = -1;

@@ -24,7 +24,6 @@
 #define MAX_LENGTHS	6
 #define MAX_COMPLAINTS	20
 
-#define CLOCK_MIN	10000	/* ns, the shortest period of a clock that varies */
 #define CLOCK_SANE	300000	/* ns, the shortest one that any machine keeps up with */
 #define HW_MIN		256	/* the highest minimum that a hardware PMU may have */
 
@@ -53,7 +52,6 @@ struct history {
 	__u64 lengths[MAX_LENGTHS];	/* every sample_period that it had */
 	unsigned int nr_lengths;	/* more than MAX_LENGTHS: anything goes */
 	bool in_sequence;		/* the sequence can be checked at all */
-	bool excludes;			/* an interval may end without a sample */
 	__s64 next;			/* interval: 0 is the long one, -1 unknown */
 	__u64 epoch;			/* ...and it is unknown in another epoch */
 	bool restarts;			/* samples read now are not in sequence */
@@ -189,6 +187,6 @@ void add_history(struct event *e);
 void drain(struct event *e);
 void new_sequence(struct event *e);
 void new_sequences(void);
-void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int twin);
+void check_open(const struct perf_event_attr *attr, int fd, int twin);
 
 #endif /* ALT_PERIOD_FUZZ_H */

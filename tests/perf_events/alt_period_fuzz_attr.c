@@ -8,7 +8,7 @@
 
 #include "alt_period_fuzz.h"
 
-#define NR_RESERVED	4	/* fields that are reserved for later */
+#define NR_RESERVED	7	/* fields that are reserved for later */
 
 /* Returns the code of the first of the events @names that the PMU in @path has, or 0. */
 static __u64 event_code(const char *path, const char *const names[2])
@@ -93,10 +93,7 @@ bool is_hardware(const struct perf_event_attr *attr)
  */
 __u64 tolerated_min(const struct perf_event_attr *attr)
 {
-	if (!is_hardware(attr))
-		return 0;
-	/* By these types, clocks and others can be opened. */
-	return attr->type > PERF_TYPE_BREAKPOINT ? CLOCK_MIN : HW_MIN;
+	return is_hardware(attr) ? HW_MIN : 0;
 }
 
 /*
@@ -106,9 +103,13 @@ __u64 tolerated_min(const struct perf_event_attr *attr)
  */
 bool breaks_rules(const struct perf_event_attr *attr)
 {
-	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3 ||
-	    attr->__reserved_4)
+	if (attr->__reserved_1 || attr->__reserved_2 || attr->__reserved_3 || attr->__reserved_7)
 		return true;
+	for (size_t i = offsetof(struct perf_event_attr, __reserved_4);
+	     i < offsetof(struct perf_event_attr, alt_sample_period); i++) {
+		if (((const char *)attr)[i])
+			return true;
+	}
 	if (!attr->alt_sample_period && (attr->alt_sample_jitter || attr->alt_sample_count))
 		return true;
 	if (!alternates(attr))
@@ -131,40 +132,13 @@ __u64 shortest(const struct perf_event_attr *attr)
 	return attr->alt_sample_period && alt < period ? alt : period;
 }
 
-/* Returns the shortest long interval that a clock makes of its frequency. */
-static __u64 shortest_of_freq(const struct perf_event_attr *attr)
-{
-	__u64 round = 1000000000 / attr->sample_freq;
-	__u64 jitter = attr->sample_jitter;
-	__u64 period = CLOCK_MIN;
-	__u64 windows = 0;
-
-	if (attr->alt_sample_period &&
-	    __builtin_mul_overflow(attr->alt_sample_period,
-				   (__u64)(attr->alt_sample_count ?: 1), &windows))
-		return period;
-	if (round > windows && round - windows > period)
-		period = round - windows;
-	if (jitter > period - CLOCK_MIN)
-		jitter = period - CLOCK_MIN;
-	return period - jitter / 2;
-}
-
 /*
  * A clock that fires while its event is excluded is not throttled: on a slow machine
  * some of these leave no time for anything else. They must not run.
- *
- * At a frequency, the windows are not shortened, and may leave the minimum for the long
- * interval. It follows after every interval that ends in an excluded mode.
  */
 bool is_storm(const struct perf_event_attr *attr, enum kind kind)
 {
-	if (!is_clock(kind) || !attr->sample_period)
-		return false;
-	if (shortest(attr) < CLOCK_SANE)
-		return true;
-	return attr->freq && alternates(attr) && shortest_of_freq(attr) < CLOCK_SANE &&
-	       (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle);
+	return is_clock(kind) && attr->sample_period && shortest(attr) < CLOCK_SANE;
 }
 
 /* Describes an attr for a complaint. */
@@ -173,7 +147,7 @@ const char *show(const struct perf_event_attr *attr)
 	static char text[256];
 
 	snprintf(text, sizeof(text),
-		 "type %u config %llx precise %u %s %llu jitter %u alt %llu jitter %u count %u size %u",
+		 "type %u config %llx precise %u %s %llu jitter %u alt %u jitter %u count %u size %u",
 		 attr->type, attr->config, attr->precise_ip,
 		 attr->freq ? "freq" : "period", attr->sample_period,
 		 attr->sample_jitter, attr->alt_sample_period,
@@ -194,7 +168,16 @@ static void set_reserved(struct perf_event_attr *attr, unsigned int field, __u32
 		attr->__reserved_3 = value;
 		break;
 	case 3:
-		attr->__reserved_4 = value;
+		attr->__reserved_4[below(4)] = value;
+		break;
+	case 4:
+		attr->__reserved_5[below(2)] = value;
+		break;
+	case 5:
+		attr->__reserved_6[below(2)] = value;
+		break;
+	case 6:
+		attr->__reserved_7 = value;
 		break;
 	}
 }
@@ -203,7 +186,7 @@ static void set_reserved(struct perf_event_attr *attr, unsigned int field, __u32
 __u64 edge(__u64 near)
 {
 	static const __u64 edges[] = {
-		0, 1, 2, 3, CLOCK_MIN - 1, CLOCK_MIN, 1ULL << 31, 1ULL << 32,
+		0, 1, 2, 3, 1ULL << 31, 1ULL << 32,
 		INT64_MAX - 1, INT64_MAX, 1ULL << 63, UINT64_MAX - 1, UINT64_MAX,
 	};
 
@@ -245,10 +228,10 @@ static void choose_pmu(struct perf_event_attr *attr, enum kind kind)
 static enum kind fill_source(struct perf_event_attr *attr)
 {
 	static const enum kind kinds[] = {	/* how often each comes */
-		PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS,
-		BREAKPOINT, BREAKPOINT, BREAKPOINT, TRACEPOINT, TRACEPOINT,
-		CPU_CYCLES, CPU_CYCLES, INSTRUCTIONS, CPU_CLOCK, CPU_CLOCK, TASK_CLOCK,
-		TASK_CLOCK, SWITCHES, SWITCHES, OTHER,
+		PAGE_FAULTS, PAGE_FAULTS, PAGE_FAULTS,
+		BREAKPOINT, TRACEPOINT, CPU_CYCLES, CPU_CYCLES, CPU_CYCLES, CPU_CYCLES,
+		INSTRUCTIONS, INSTRUCTIONS, INSTRUCTIONS, INSTRUCTIONS, CPU_CLOCK, TASK_CLOCK,
+		SWITCHES, OTHER,
 	};
 	enum kind kind = kinds[below(ARRAY_SIZE(kinds))];
 
@@ -325,10 +308,18 @@ void fill_periods(struct perf_event_attr *attr, enum kind kind)
 		attr->alt_sample_period = between(1, 8);
 		break;
 	}
+	/* These refuse windows and jitter. */
+	if (!is_hardware(attr) && !one_in(8)) {
+		attr->alt_sample_period = 0;
+		return;
+	}
 	if (one_in(4))
 		attr->alt_sample_period = 0;
 	else if (one_in(2))
 		attr->alt_sample_count = below(6);
+	/* Windows that count the kernel are refused. */
+	if (attr->alt_sample_period && !one_in(8))
+		attr->exclude_kernel = 1;
 	if (one_in(2) || !attr->alt_sample_period)
 		attr->sample_jitter = below(2 * (attr->sample_period - min) + 2);
 	if (one_in(2) && attr->alt_sample_period)

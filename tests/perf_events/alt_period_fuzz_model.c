@@ -74,13 +74,6 @@ void add_history(struct event *e)
 	add_length(h, attr->sample_period);
 	/* Each task that inherits an event has its own sequence. */
 	h->in_sequence = h->alternating && !attr->inherit;
-	/*
-	 * An interval of a counter that ends when this is stopped has no sample, nor has that of
-	 * a clock in excluded modes; a long one follows.
-	 */
-	h->excludes = is_hardware(attr) ||
-		      ((is_clock(e->kind) || e->kind == OTHER) &&
-		       (attr->exclude_kernel || attr->exclude_user || attr->exclude_idle));
 	h->next = -1;
 }
 
@@ -130,7 +123,8 @@ static void check_sample(struct history *h, const struct perf_event_header *head
 			h->next = 1;
 		return;
 	}
-	if (!window && h->excludes)
+	/* What ends when its counter is stopped has no sample: a long interval follows. */
+	if (!window)
 		h->next = 0;
 	if (window != !!h->next) {
 		complain("event %llu: %s instead of interval %lld of 0 to %u: %s", h->id,
@@ -232,10 +226,9 @@ static bool is_transient(int err)
 }
 
 /* Compares the result of an open with that of its twin. */
-void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int twin)
+void check_open(const struct perf_event_attr *attr, int fd, int twin)
 {
 	int err = fd < 0 ? -fd : 0;
-	bool too_short = alternates(attr) && is_clock(kind) && shortest(attr) < CLOCK_MIN;
 
 	if (err == twin || is_transient(err) || is_transient(twin))
 		return;
@@ -246,14 +239,13 @@ void check_open(const struct perf_event_attr *attr, enum kind kind, int fd, int 
 	if (attr->freq && (attr->sample_freq > 1 || attr->alt_sample_period) &&
 	    (err == EINVAL || twin == EINVAL))
 		return;
-	/* It is written by programs, and never overflows. */
-	if (err == EOPNOTSUPP && attr->type == PERF_TYPE_SOFTWARE &&
-	    attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+	/*
+	 * Only PMUs have windows. Drivers may check in any order whether they can do this, and
+	 * the lengths.
+	 */
+	if (err == EOPNOTSUPP)
 		return;
-	/* Drivers may check in any order whether they can do this, and the lengths. */
-	if (err == EOPNOTSUPP && (attr->aux_output || is_hardware(attr)))
-		return;
-	if (err == EINVAL && (too_short || shortest(attr) < tolerated_min(attr)))
+	if (err == EINVAL && shortest(attr) < tolerated_min(attr))
 		return;
 	complain("open: error %d, without alternating periods %d: %s", err, twin, show(attr));
 }

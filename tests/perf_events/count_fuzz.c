@@ -243,7 +243,7 @@ static void print_event(struct event *event)
 	ksft_print_msg("%s: type %u size %u config 0x%llx period or frequency %llu%s\n",
 		       kind_name(event), attr->type, attr->size, attr->config,
 		       attr->sample_period, attr->freq ? ", a frequency" : "");
-	ksft_print_msg("alternating %llu jitter %u and %u count %u\n", attr->alt_sample_period,
+	ksft_print_msg("alternating %u jitter %u and %u count %u\n", attr->alt_sample_period,
 		       attr->sample_jitter, attr->alt_sample_jitter, attr->alt_sample_count);
 	ksft_print_msg("sample_type 0x%llx read_format 0x%llx precise_ip %u inherit %u pinned %u\n",
 		       attr->sample_type, attr->read_format, attr->precise_ip, attr->inherit,
@@ -587,8 +587,11 @@ static void some_attr(struct perf_event_attr *attr, const struct kind *kind)
 		attr->config3 = 0;
 		return;
 	}
-	if (alternating && below(2)) {
+	if (alternating && attr->type != PERF_TYPE_SOFTWARE && attr->type < PERF_TYPE_MAX &&
+	    below(2)) {
 		attr->alt_sample_period = some_period();
+		/* Windows count user space alone. */
+		attr->exclude_kernel |= !one_in(8);
 		attr->sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_jitter = below(2) ? 0 : below(3) ? below(200) : ~0U;
 		attr->alt_sample_count = below(2) ? 0 : below(10);

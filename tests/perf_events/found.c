@@ -61,4 +61,70 @@ TEST(new_period_of_pebs)
 	EXPECT_GT(period, count);
 }
 
+/* Opens a sampling event of cycles of this task, disabled. */
+static int open_cycles(__u64 period, int precise, bool kernel, struct ring *ring)
+{
+	struct perf_event_attr attr = {
+		.size = PERF_ATTR_SIZE_VER8,
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = period,
+		.sample_type = PERF_SAMPLE_IP,
+		.precise_ip = precise,
+		.disabled = 1,
+		.exclude_kernel = !kernel,
+		.exclude_hv = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1, -1);
+
+	return fd < 0 || ring_map(ring, fd) ? -1 : fd;
+}
+
+/* Returns the number of samples, and closes the event. */
+static unsigned int end_cycles(int fd, struct ring *ring)
+{
+	struct perf_event_header header;
+	unsigned int nr = 0;
+	__u64 at;
+
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	while (ring_next(ring, &header, &at))
+		nr += header.type == PERF_RECORD_SAMPLE;
+	ring_unmap(ring);
+	close(fd);
+	return nr;
+}
+
+/* The limit of PERF_EVENT_IOC_REFRESH holds for records of PEBS as well. */
+TEST(refresh_of_pebs)
+{
+	struct ring ring;
+	int fd = open_cycles(20000, 1, false, &ring);
+
+	if (fd < 0)
+		SKIP(return, "no precise cycles: %s", strerror(errno));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_REFRESH, 3));
+	spin(1000000);
+	EXPECT_EQ(3, end_cycles(fd, &ring));
+}
+
+/* No period of an event that counts the kernel is silent, however short. */
+TEST(lost_interrupts)
+{
+	unsigned int silent = 0;
+
+	for (__u64 period = 20; period <= 620; period += 4) {
+		struct ring ring;
+		int fd = open_cycles(period, 0, true, &ring);
+
+		if (fd < 0)
+			SKIP(return, "no cycles of the kernel: %s", strerror(errno));
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+		spin(100000);
+		silent += end_cycles(fd, &ring) < 10;
+	}
+	ksft_print_msg("%u of 151 periods are silent\n", silent);
+	EXPECT_EQ(0, silent);
+}
+
 TEST_HARNESS_MAIN

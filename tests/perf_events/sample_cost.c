@@ -237,9 +237,6 @@ int main(void)
 	attr.sample_period = 4;
 	measured |= measure("page-faults, period 4", attr, touch_pages, SAMPLES * 4);
 
-	attr.alt_sample_period = 4;
-	measured |= measure("page-faults, period 4, windows of 4", attr, touch_pages, SAMPLES * 4);
-
 	/* No sample within a run. */
 	attr.type = PERF_TYPE_HARDWARE;
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;

@@ -60,11 +60,19 @@ static const struct field {
 	FIELD(sig_data),
 	FIELD(config3),
 	FIELD(config4),
+	FIELD(__reserved_4[0]),
+	FIELD(__reserved_4[1]),
+	FIELD(__reserved_4[2]),
+	FIELD(__reserved_4[3]),
+	FIELD(__reserved_5[0]),
+	FIELD(__reserved_5[1]),
+	FIELD(__reserved_6[0]),
+	FIELD(__reserved_6[1]),
 	FIELD(alt_sample_period),
 	FIELD(sample_jitter),
 	FIELD(alt_sample_jitter),
 	FIELD(alt_sample_count),
-	RESERVED(__reserved_4),
+	RESERVED(__reserved_7),
 #undef RESERVED
 #undef BITS
 #undef FIELD
@@ -77,6 +85,8 @@ static const u32 attr_sizes[] = {
 	PERF_ATTR_SIZE_VER3, PERF_ATTR_SIZE_VER4, PERF_ATTR_SIZE_VER5,
 	PERF_ATTR_SIZE_VER6, PERF_ATTR_SIZE_VER7, PERF_ATTR_SIZE_VER8,
 	PERF_ATTR_SIZE_VER9,
+	/* With sample_simd_*, and without alternating periods. */
+	offsetof(struct perf_event_attr, alt_sample_period),
 	sizeof(struct perf_event_attr),
 };
 

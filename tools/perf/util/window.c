@@ -473,7 +473,7 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		window->beginning->size = 0;
 		window->weight = sample->period;
 		if (attr->alt_sample_period) {
-			window->weight += attr->alt_sample_period *
+			window->weight += (u64)attr->alt_sample_period *
 					  (attr->alt_sample_count ?: 1);
 		}
 		stream->last_long = sample->period;
