@@ -45,13 +45,9 @@ kernel_make()
 # Kconfig.fragment only those of ARCH are there.
 options()
 {
-	local arm='HW_PERF_EVENTS|ARM_PMU|ARM_PMUV3' riscv='RISCV_PMU|RISCV_PMU_SBI' other
+	local other=none
 
-	case $arch in
-	arm*)	other=$riscv ;;
-	riscv*)	other=$arm ;;
-	*)	other="$arm|$riscv" ;;
-	esac
+	[ "$arch" = arm64 ] || other='HW_PERF_EVENTS|ARM_PMU|ARM_PMUV3'
 	cat "${fragments[@]}" | tac | awk -F= '!/^CONFIG_/ || !seen[$1]++' | tac |
 		grep -vE "^CONFIG_($other)="
 }

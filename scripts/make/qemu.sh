@@ -18,17 +18,13 @@ aarch64)
 	need libfdt-dev=/usr/include/libfdt.h
 	options=(--enable-fdt=system)
 	config=(CONFIG_ARM_VIRT=y CONFIG_VIRTIO_SERIAL=y) ;;
-ppc64)
-	need libfdt-dev=/usr/include/libfdt.h qemu-system-data=/usr/share/qemu/slof.bin
-	options=(--enable-fdt=system)
-	config=(CONFIG_PSERIES=y CONFIG_VIRTIO_PCI=y CONFIG_VIRTIO_SERIAL=y) ;;
 x86_64)
 	# The firmware is that of Debian's QEMU.
 	need qemu-system-data=/usr/share/qemu seabios=/usr/share/seabios/bios-256k.bin
 	options=(--disable-fdt)
 	config=(CONFIG_I440FX=y CONFIG_ISA_DEBUG=y CONFIG_VIRTIO_PCI=y CONFIG_VIRTIO_BLK=y) ;;
 *)
-	die "no target '$target': aarch64, ppc64, x86_64" ;;
+	die "no target '$target': aarch64, x86_64" ;;
 esac
 "$TOP/scripts/series/import.sh" qemu
 

@@ -22,15 +22,6 @@ archs_of()			# FILE
 {
 	case $1 in
 	arch/x86/*)			echo x86_64 i386 ;;
-	arch/powerpc/*)			echo powerpc64le powerpc32 powerpc-e500 ;;
-	arch/mips/*)			echo mips64 mips32 ;;
-	arch/sparc/*)			echo sparc64 ;;
-	arch/loongarch/*)		echo loongarch64 ;;
-	arch/alpha/*|arch/arc/*|arch/xtensa/*)	cut -d / -f 2 <<< "$1" ;;
-	arch/s390/*)			echo s390x ;;
-	arch/csky/*)			;;
-	drivers/perf/riscv*)		echo riscv64 riscv32 ;;
-	drivers/perf/arm_v*)		echo arm-v7 arm-v6 ;;
 	drivers/perf/*)			echo arm64 arm-v7 ;;
 	kernel/*|include/*)		echo arm64 x86_64 arm-v7 ;;
 	esac
