@@ -87,7 +87,7 @@ int perf_event_check_period(struct perf_event *event, u64 period)
 	return event->pmu->check_period(event, period);
 }
 
-/* Called after pmu::event_init, which may have changed the attr. */
+/* Called after pmu::event_init. */
 int perf_event_init_period(struct perf_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -118,10 +118,10 @@ int perf_event_init_period(struct perf_event *event)
 	return 0;
 }
 
-/* Note that the interval that runs, if one does, is interrupted. */
+/* Note that the interval that runs is interrupted. */
 void perf_event_split_interval(struct perf_event *event)
 {
-	if (event->hw.alt && event->state == PERF_EVENT_STATE_ACTIVE)
+	if (event->hw.alt)
 		event->hw.alt->split = true;
 }
 

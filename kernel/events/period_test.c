@@ -41,7 +41,6 @@ static struct perf_event *make_event(struct kunit *test, const struct perf_event
 	event->pmu = &pmu;
 	event->attr = *attr;
 	event->attr.exclude_kernel = 1;
-	event->state = PERF_EVENT_STATE_ACTIVE;
 	event->hw.sample_period = attr->freq ? 1 : attr->sample_period;
 	event->hw.last_period = event->hw.sample_period;
 	local64_set(&event->hw.period_left, event->hw.sample_period);
@@ -247,10 +246,6 @@ static void test_split(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
 	next(test, event, 0);
 	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
-	/* An event that does not run has no interval. */
-	event->state = PERF_EVENT_STATE_OFF;
-	perf_event_split_interval(event);
-	event->state = PERF_EVENT_STATE_ACTIVE;
 	/* Switches of tasks split the windows of a CPU, not those of a task. */
 	alt->switches--;
 	alt->task = NULL;

@@ -89,7 +89,7 @@ fetch_linux()			# prints the path of the .deb
 # The files of the kernel go from the archive to the repository, without 90000 files on the way.
 unpack_linux()			# DIRECTORY DEB
 {
-	git init -q --bare -b base "$1/git"
+	git init -q --bare -b master "$1/git"
 	dpkg-deb --fsys-tarfile "$2" |
 		tar -xO "./usr/src/$BASE_PACKAGE.tar.xz" | xz -dc |
 		python3 "$TOP/scripts/series/tar2git.py" "$base_name base" |

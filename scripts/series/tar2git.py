@@ -13,7 +13,7 @@ import tarfile
 def main(message):
     """Write the stream: each file is a change of the one commit, with its contents."""
     out = sys.stdout.buffer
-    header = f'commit refs/heads/base\ncommitter base <> 0 +0000\ndata {len(message) + 1}\n{message}\n\n'
+    header = f'commit refs/heads/master\ncommitter base <> 0 +0000\ndata {len(message) + 1}\n{message}\n\n'
     out.write(header.encode())
     with tarfile.open(fileobj=sys.stdin.buffer, mode='r|') as archive:
         for member in archive:

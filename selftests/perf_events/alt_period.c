@@ -28,7 +28,7 @@ static void test_endless_window(struct __test_metadata *_metadata, struct event 
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(work_until(event, 1));
 	for (__u64 i = 0; i < 4 * event->attr.sample_period && i < 4000; i++)
-		event->work();
+		spin_a_while();
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
 	collect(event);
 	ASSERT_EQ(1, event->nr_samples);
@@ -91,7 +91,7 @@ static bool fits_in_group(struct event *event, struct perf_event_attr *sibling)
 	if (event_open(event, sibling))
 		return false;
 	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-	event->work();
+	spin_a_while();
 	if (read(event->fd, values, sizeof(values)) != sizeof(values))
 		values[2] = 0;
 	event_close(event);
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(hw, several_events, 60)
 	}
 	do {
 		done = true;
-		self->event.work();
+		spin_a_while();
 		for (int i = 0; i < EVENTS; i++) {
 			collect(&events[i]);
 			done = done && events[i].nr_samples >= 2 * ROUNDS;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -180,25 +179,6 @@ static inline void stay_on_core_pmu(struct perf_event_attr *attr)
 	CPU_AND(&cpus, &cpus, &allowed);
 	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
 		attr->config |= (__u64)type << 32;
-}
-
-/* Work that events count. Each call is a step of the work. */
-
-static char *fresh_page;
-
-static inline bool map_fresh_page(void)
-{
-	if (!fresh_page)
-		fresh_page = mmap(NULL, sysconf(_SC_PAGE_SIZE), PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return fresh_page != MAP_FAILED;
-}
-
-/* One page fault. */
-static inline void touch_page(void)
-{
-	madvise(fresh_page, sysconf(_SC_PAGE_SIZE), MADV_DONTNEED);
-	*(volatile char *)fresh_page = 1;
 }
 
 static inline void spin_a_while(void)

@@ -186,21 +186,6 @@ TEST_F(abi, not_with_the_kernel)
 }
 
 /*
- * Events that go to another event's AUX buffer have no interrupt for each interval. Some
- * drivers refuse them for other reasons first.
- */
-TEST_F(abi, aux_output)
-{
-	self->attr.sample_period = 1000;
-	self->attr.aux_output = 1;
-	self->attr.alt_sample_period = 100;
-	EXPECT_NE(0, try_attr(&self->attr));
-	self->attr.alt_sample_period = 0;
-	self->attr.sample_jitter = 10;
-	EXPECT_NE(0, try_attr(&self->attr));
-}
-
-/*
  * A PMU that samples has windows, or refuses them with EOPNOTSUPP. The other tests check
  * that PMUs with windows do not ignore the fields.
  */

@@ -110,14 +110,14 @@ static void test_ioc_refresh(struct __test_metadata *_metadata, struct event *ev
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 3));
 	ASSERT_TRUE(work_until(event, 3));
 	for (int i = 0; i < 1000; i++)
-		event->work();
+		spin_a_while();
 	collect(event);
 	ASSERT_EQ(3, event->nr_samples);
 
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 2));
 	ASSERT_TRUE(work_until(event, 5));
 	for (int i = 0; i < 1000; i++)
-		event->work();
+		spin_a_while();
 	collect(event);
 	ASSERT_EQ(5, event->nr_samples);
 
@@ -133,10 +133,10 @@ static void test_disable_and_enable(struct __test_metadata *_metadata, struct ev
 	for (size_t i = 1; i <= 2 * 20; i++) {
 		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 		ASSERT_TRUE(work_until(event, i));
-		event->work();
+		spin_a_while();
 		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
 		for (int j = 0; j < 100; j++)
-			event->work();
+			spin_a_while();
 		collect(event);
 	}
 	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
@@ -181,11 +181,11 @@ static void check_split_by_disable(struct __test_metadata *_metadata, struct eve
 		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 		/* Not in step with the windows. */
 		for (size_t i = 0; i < steps * (1 + nr % 7); i++)
-			event->work();
+			spin_a_while();
 		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
 		ASSERT_EQ(sizeof(counts), read(event->fd, counts, sizeof(counts)));
 		disabled[nr++] = counts[1];
-		event->work();
+		spin_a_while();
 		collect(event);
 	}
 	for (size_t i = 1; i < event->nr_samples; i++) {

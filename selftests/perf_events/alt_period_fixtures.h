@@ -64,7 +64,7 @@ FIXTURE_SETUP(hw)
 	struct event *event = &self->event;
 	enum exactness exactness = machine_exactness();
 
-	event_init(_metadata, event, variant->period, variant->alt_period, spin_a_while);
+	event_init(_metadata, event, variant->period, variant->alt_period);
 	event->attr.type = PERF_TYPE_HARDWARE;
 	event->attr.config = variant->config;
 	stay_on_core_pmu(&event->attr);

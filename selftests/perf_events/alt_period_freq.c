@@ -33,7 +33,7 @@ static struct counted count_rounds(struct __test_metadata *_metadata, struct eve
 
 	while (seconds() < end) {
 		for (int i = 0; i < 10; i++)
-			event->work();
+			spin_a_while();
 		event->nr_samples = 0;
 		collect(event);
 		for (size_t i = 0; i < event->nr_samples; i++) {

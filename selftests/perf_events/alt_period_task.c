@@ -25,7 +25,7 @@ static pid_t start_rival(void)
 	return pid;
 }
 
-/* Yields after each @steps of the work. */
+/* Yields after each @steps of work. */
 static bool sample_and_yield(struct event *event, size_t nr, unsigned int steps)
 {
 	time_t end = time(NULL) + SECONDS;
@@ -33,7 +33,7 @@ static bool sample_and_yield(struct event *event, size_t nr, unsigned int steps)
 	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 	while (event->nr_samples < nr && time(NULL) <= end) {
 		for (unsigned int i = 0; i < steps; i++)
-			event->work();
+			spin_a_while();
 		sched_yield();
 		if (ring_used(&event->ring))
 			collect(event);
@@ -109,7 +109,7 @@ static void test_inherit(struct __test_metadata *_metadata, struct event *event)
 		ASSERT_LE(0, children[c]);
 		if (!children[c]) {
 			for (;;)
-				event->work();
+				spin_a_while();
 		}
 	}
 
@@ -171,7 +171,7 @@ TEST_F_TIMEOUT(hw, inherited_frequency, 90)
 
 		ASSERT_LE(0, child);
 		while (!child)
-			event->work();
+			spin_a_while();
 		while (nr < 2 && time(NULL) <= end) {
 			usleep(1000);
 			event->nr_samples = 0;
@@ -218,7 +218,7 @@ static pid_t start_partner(struct turns *turns, struct event *event, unsigned in
 			_exit(1);
 		do {
 			for (unsigned int i = 0; i < steps; i++)
-				event->work();
+				spin_a_while();
 		} while (pass_turn(turns->to_parent[1], turns->to_child[0]));
 		_exit(0);
 	}
@@ -260,7 +260,7 @@ static void check_inherited_turns(struct __test_metadata *_metadata, struct even
 	getrusage(RUSAGE_SELF, &before);
 	while ((nr[0] < EACH || nr[1] < EACH) && time(NULL) <= end) {
 		for (unsigned int i = 0; i < steps; i++)
-			event->work();
+			spin_a_while();
 		if (!pass_turn(turns.to_child[1], turns.to_parent[0]))
 			break;
 		event->nr_samples = 0;
@@ -322,7 +322,7 @@ TEST_F(hw, throttling)
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	while (event->nr_samples < MAX_SAMPLES && event->ring.nr_throttled < 3 &&
 	       time(NULL) <= end) {
-		event->work();
+		spin_a_while();
 		collect(event);
 	}
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
@@ -380,7 +380,7 @@ static void check_throttled_group(struct __test_metadata *_metadata, struct even
 	}
 	ASSERT_EQ(0, ioctl(events[0]->fd, PERF_EVENT_IOC_ENABLE, 0));
 	do {
-		events[0]->work();
+		spin_a_while();
 		for (int i = 0; i < 2; i++)
 			collect(events[i]);
 	} while (events[0]->nr_samples < MAX_SAMPLES && events[1]->nr_samples < MAX_SAMPLES &&

@@ -17,21 +17,19 @@ FIXTURE(clock)
 FIXTURE_VARIANT(clock)
 {
 	__u64 config;
-	__u64 period, alt_period;
+	__u64 period;
 };
 
 FIXTURE_VARIANT_ADD(clock, task_clock)
 {
 	.config = PERF_COUNT_SW_TASK_CLOCK,
 	.period = 1000000,
-	.alt_period = 50000,
 };
 
 FIXTURE_VARIANT_ADD(clock, cpu_clock)
 {
 	.config = PERF_COUNT_SW_CPU_CLOCK,
 	.period = 1000000,
-	.alt_period = 50000,
 };
 
 FIXTURE_SETUP(clock)
@@ -39,7 +37,7 @@ FIXTURE_SETUP(clock)
 	struct event *event = &self->event;
 	struct timespec resolution;
 
-	event_init(_metadata, event, variant->period, variant->alt_period, spin_a_while);
+	event_init(_metadata, event, variant->period, 0);
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = variant->config;
 	/*
@@ -100,7 +98,7 @@ static void test_ioc_period(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, event_open(event, NULL));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(work_until(event, 10));
-	event->work();
+	spin_a_while();
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
 	collect(event);
 	before = event->nr_samples;
@@ -130,9 +128,12 @@ TEST(two_page_faults)
 		.exclude_hv = 1,
 	};
 	struct ring rings[2];
+	char *fresh_page;
 	__u64 ids[2];
 
-	ASSERT_TRUE(map_fresh_page());
+	fresh_page = mmap(NULL, getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	ASSERT_NE(MAP_FAILED, fresh_page);
 	for (int i = 0; i < 2; i++) {
 		int fd = perf_event_open(&attr, 0, -1, -1);
 
@@ -142,7 +143,7 @@ TEST(two_page_faults)
 		ASSERT_EQ(0, ring_map(&rings[i], fd));
 		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ID, &ids[i]));
 	}
-	touch_page();
+	*(volatile char *)fresh_page = 1;
 	for (int i = 0; i < 2; i++) {
 		struct perf_event_header header;
 		__u64 at;

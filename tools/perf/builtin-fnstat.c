@@ -148,7 +148,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	char terms[64];
 	double cost = 0;
 
-	/* The kernel's part of the interrupt cannot be separated from the window. */
+	/* A window cannot count the kernel. */
 	if (rec->window == DEFAULT && rec->kernel)
 		rec->window = 0;
 	rec->hz = 1e9;
@@ -163,11 +163,12 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 		for (;; rec->window *= 2) {
 			scnprintf(terms, sizeof(terms), "/period=999700,alt-period=%" PRIu64 "/",
 				  rec->window - WINDOW_JITTER / 2);
-			if (can_count_cycles(terms, rec->kernel) != -EINVAL ||
+			if (can_count_cycles(terms, /*kernel=*/false) != -EINVAL ||
 			    rec->window > MAX_WINDOW)
 				break;
 		}
-		if (can_count_cycles(terms, rec->kernel) && !can_count_cycles("", rec->kernel)) {
+		if (can_count_cycles(terms, /*kernel=*/false) &&
+		    !can_count_cycles("", /*kernel=*/false)) {
 			rec->window = 0;
 			pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from %s.\n",
 				   rec->branches ?
