@@ -174,6 +174,49 @@ TEST_F(hw, precise_group_deltas)
 		SKIP(return, "no precise events");
 }
 
+/*
+ * A record can wait in the buffer while its interval is given up, most of all where interrupts
+ * come late: it is not the sample of the interval that runs then.
+ */
+TEST_F(hw, precise_given_up)
+{
+	struct event *event = &self->event;
+	__u64 period = 2003;
+	int precise;
+
+	event->attr.sample_period = period;
+	for (precise = 1; precise <= 3; precise++) {
+		event->attr.alt_sample_period = 0;
+		event->attr.precise_ip = precise;
+		if (why_missing(try_attr(&event->attr)))
+			break;
+		if (!use_windows(_metadata, event))
+			return;
+		ASSERT_EQ(0, event_open(event, NULL));
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+		for (int i = 0; i < 2000; i++) {
+			spin(100 + i % 400);
+			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+			collect(event);
+		}
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
+		collect(event);
+		ASSERT_LE(100, event->nr_samples);
+		for (size_t i = 1; i < event->nr_samples; i++) {
+			const struct sample *s = &event->samples[i];
+
+			ASSERT_EQ(s->window ? event->alt_period : period, s->period)
+				TH_LOG("sample %zu: label", i);
+			if (s->window)
+				ASSERT_LE(s->period, s->count[0] - s[-1].count[0])
+					TH_LOG("sample %zu: counts", i);
+		}
+		event_close(event);
+	}
+	if (precise == 1)
+		SKIP(return, "no precise events");
+}
+
 struct lengths {
 	__u64 window[ROUNDS], interval[ROUNDS];
 	size_t nr_windows, nr_intervals;

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__ /* Use ll64 */
+#include <linux/hw_breakpoint.h>
 #include <stddef.h>
 
 #include "alt_period_fuzz.h"

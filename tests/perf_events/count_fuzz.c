@@ -10,6 +10,7 @@
  * Threads do the same to the same events. With one thread, a machine that repeats itself to
  * the bit repeats what this does for a SEED.
  */
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>

@@ -9,6 +9,7 @@
  * How many samples an event has is known from its count and its period. What it may have counted
  * is known from a reference: an event that counts the same, has no samples, and is in no group.
  */
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/prctl.h>
