@@ -19,6 +19,7 @@ static double seconds(void)
 
 struct counted {
 	size_t rounds, samples;
+	__u64 period;		/* of the last long interval */
 };
 
 /*
@@ -46,6 +47,7 @@ static struct counted count_rounds(struct __test_metadata *_metadata, struct eve
 				ASSERT_EQ(event->attr.alt_sample_period, s->period);
 			} else {
 				counted.rounds++;
+				counted.period = s->period;
 			}
 			*phase = *phase < event->attr.alt_sample_count ? *phase + 1 : 0;
 		}
@@ -54,10 +56,12 @@ static struct counted count_rounds(struct __test_metadata *_metadata, struct eve
 	return counted;
 }
 
-static void check_frequency(struct __test_metadata *_metadata, struct event *event,
-			    unsigned int frequency, unsigned int windows)
+/* Returns the length of long intervals. */
+static __u64 check_frequency(struct __test_metadata *_metadata, struct event *event,
+			     unsigned int frequency, unsigned int windows)
 {
 	const double settle = 0.5, time = 0.5;
+	struct counted counted = {};
 	unsigned int phase = 0;
 	double seen[2];
 	size_t first;
@@ -68,8 +72,10 @@ static void check_frequency(struct __test_metadata *_metadata, struct event *eve
 	ASSERT_EQ(0, event_open(event, NULL));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	first = count_rounds(_metadata, event, settle, &phase).samples;
-	for (int i = 0; i < 2; i++)
-		seen[i] = count_rounds(_metadata, event, time, &phase).rounds / time;
+	for (int i = 0; i < 2; i++) {
+		counted = count_rounds(_metadata, event, time, &phase);
+		seen[i] = counted.rounds / time;
+	}
 	ksft_print_msg("%5u Hz, %u windows: %zu samples to settle, then %.1f and %.1f Hz\n",
 		       frequency, windows, first, seen[0], seen[1]);
 	for (int i = 0; i < 2; i++) {
@@ -79,13 +85,19 @@ static void check_frequency(struct __test_metadata *_metadata, struct event *eve
 	EXPECT_GE(2 * settle * frequency * (windows + 1) + 1000, first);
 	EXPECT_EQ(0, event->ring.nr_lost);
 	event_close(event);
+	return counted.period;
 }
 
 static void test_frequency(struct __test_metadata *_metadata, struct event *event)
 {
+	__u64 period;
+
 	check_frequency(_metadata, event, 100, 4);
-	check_frequency(_metadata, event, 1000, 1);
+	period = check_frequency(_metadata, event, 1000, 1);
 	check_frequency(_metadata, event, 4000, 4);
+	/* Windows that fill half of a round. */
+	event->attr.alt_sample_period = period / 4;
+	check_frequency(_metadata, event, 1000, 2);
 }
 
 TEST_WINDOWS(hw, frequency, 60)
