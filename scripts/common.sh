@@ -12,6 +12,7 @@ QEMU=$BUILD/qemu		# QEMU with its series
 RESULTS=$BUILD/results
 LOGS=$BUILD/log
 JOBS=${JOBS:-$(nproc)}
+[[ $TOP != *[[:space:]]* ]] || { echo "a path with a blank cannot be built in: $TOP" >&2; exit 1; }
 
 say() { printf '==> %s\n' "$*" >&2; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
@@ -84,6 +85,7 @@ step()			# NAME COMMAND...
 	# It reads what nothing writes to: killed, it leaves no "sleep" behind. It ignores the
 	# interrupt that ends this shell: look whether that is still there.
 	(
+		[ -z "${cache_lock:-}" ] || exec {cache_lock}>&-
 		while ! read -rt 60 && kill -0 $$ 2> /dev/null; do
 			printf '==> %s ... %d s so far, see %s\n' "$name" $((SECONDS - start)) "$log"
 		done <> <(:)

@@ -85,14 +85,18 @@ keep()
 {
 	mkdir -p "${kept%/*}" &&
 		find "${kept%/*}" -type f -atime +30 -delete &&
-		tar -czf "$kept.$$" -C "$dir" . && mv "$kept.$$" "$kept"
+		tar -czf "$kept.$$" -C "$dir" . && mv "$kept.$$" "$kept" && return
+	rm -f "$kept.$$"
+	return 1
 }
 
 status=0
-if [ -n "$kept" ] && [ -z "${RERUN:-}" ] && tar -xzf "$kept" -C "$dir" 2> /dev/null; then
+if [ -n "$kept" ] && [ -z "${RERUN:-}" ] && tar -tzf "$kept" > /dev/null 2>&1 &&
+		tar -xzf "$kept" -C "$dir"; then
 	touch -ac "$kept"
 	date -r "$kept" +%F > "$dir/repeats" || true
 else
+	: > "$log"
 	timeout --foreground "$seconds" "$emulator" -serial "file:$log" -monitor none \
 		"${machine[@]}" -append "$cmdline" < /dev/null > "$dir/qemu.log" 2>&1 || status=$?
 
@@ -106,31 +110,41 @@ else
 	fi
 fi
 # The time stamp tells a message of the kernel from one of a test.
-complaint='\[ *[0-9]+\.[0-9]{6}\] .*(BUG|WARNING|KASAN|UBSAN|Oops|INFO: (task|rcu)).*:'
+complaint='\[ *[0-9]+\.[0-9]{6}\] ((.*[^A-Z_])?(BUG|WARNING|KASAN|UBSAN|Oops)\b.*:|(rcu: )?INFO: (task|rcu|trying to register)|.*(self-detected stall|kthread starved|hard LOCKUP)|Internal error: |Unable to handle kernel|Kernel panic - |unchecked MSR access|Uhhuh\.)'
 
 registers='R(SP|[A-D]X|[SD]I|BP|[0-9]+)|[CDEFGS]S|[CD]R[0-9]|PKRU|Code|pstate|sp|x[0-9]+|Hardware name|Modules linked in'
 
 # Print from the console what the kernel said first, with the call trace but without registers, or
-# else the end, behind the last of the subtests that had begun then.
+# else the end, behind the subtest that ran then.
 last_words()
 {
 	local first text
 
 	text=$(tr -d '\r' < "$log")
 	first=$(grep -n -m 1 -E "$complaint" <<< "$text" | cut -d : -f 1) || true
-	head -n "${first:-1000000}" <<< "$text" | grep -E '^(# )*# +RUN ' | tail -n 1 || true
+	head -n "$((${first:-1000000} - 1))" <<< "$text" | awk '
+		/^== / || /^(# )*# +(OK|FAIL) /	{ ran = "" }
+		/^(# )*# +RUN /			{ ran = $0 }
+		END				{ if (ran != "") print ran }'
 	if [ -z "$first" ]; then
 		tail -n 15 <<< "$text"
 		return
 	fi
-	tail -n "+$first" <<< "$text" | grep -vE "\\] ($registers) ?: " |
-		awk '/---\[ end / || NR > 40 { exit } { print }'
+	# The text of a warning is in front of it. That of the lock checker is long.
+	awk -v first="$first" -v registers="\\\\] ($registers) ?: " '
+		NR < first	{ if (/---\[ cut here \]/) begin = NR; line[NR] = $0; next }
+		NR == first	{ if (begin && begin >= first - 3)
+					while (++begin < first)
+						print line[begin]
+				  most = /lock/ ? 120 : 40 }
+		/---\[ end / || NR > first + most	{ exit }
+		$0 !~ registers				{ print }' <<< "$text"
 }
 
 if [ ! -e "$dir/end" ]; then
 	# What ran did not get to send its results: they are what the kernel said. For summary.sh
 	# that is a result of this test, or of the kernel, if no test had begun.
-	test=$(tr -d '\r' < "$log" | sed -n 's/^== //p' | tail -n 1)
+	test=$(tr -d '\r' < "$log" | sed -nE 's/^== ([a-z][a-z0-9_-]*)$/\1/p' | tail -n 1)
 	what=${test:-kernel}
 	[ ! -e "$dir/$what.status" ] || what=kernel
 	{ last_words; cat "$dir/qemu.log"; } > "$dir/$what.tap"

@@ -75,7 +75,7 @@ load_machine()			# NAME
 	machine+=(-cpu "$cpu" -smp "$smp" -m "$memory" -nic none "${clock[@]}")
 }
 
-set_variables()			# NAME
+set_variables()			# NAME [DEPTH]
 {
 	local of known unknown
 
@@ -88,7 +88,8 @@ set_variables()			# NAME
 		if [ "$of" = "$1" ] || ! machine_names | grep -qxF -- "$of"; then
 			die "machines/variants.table: $1 is of '$of', which is no other machine"
 		fi
-		set_variables "$of"
+		[ "${2:-0}" -lt 20 ] || die "machines/variants.table: $1 is made from itself"
+		set_variables "$of" $((${2:-0} + 1))
 	fi
 	compare='' driver='' refuses='-' known='' unknown=''
 	known=$(compgen -v)
@@ -140,15 +141,16 @@ list_lines()			# LIST
 }
 
 # Print the entries of a list, without includes and comments.
-expand_list()			# LIST
+expand_list()			# LIST [DEPTH]
 {
-	local lines name rest
+	local lines name rest depth=${2:-0}
 
+	[ "$depth" -lt 20 ] || die "tests/tests.table: $1 includes itself"
 	lines=$(list_lines "$1") || return
 	while read -r name rest || [ -n "$name" ]; do
 		case $name in
 		''|'#'*)	;;
-		include)	expand_list "$rest" || exit ;;
+		include)	expand_list "$rest" $((depth + 1)) || exit ;;
 		selftests)	selftest_names "$LINUX" |
 				sed "s|.*|& $rest /guest/kselftest.sh &|" || exit ;;
 		without)	[[ $rest == *' # '* ]] || die "no reason: without $rest"
@@ -157,9 +159,9 @@ expand_list()			# LIST
 		*)		printf '%s %s\n' "$name" "$rest" ;;
 		esac
 	done <<< "$lines" |
-	awk '
+	awk -v list="${1##*/}" '
 		$1 == "-" && !($2 in line) {
-			print "there is no test \"" $2 "\" to do without" > "/dev/stderr"
+			print "there is no test \"" $2 "\" to do without in " list > "/dev/stderr"
 			exit bad = 1
 		}
 		$1 == "-"	{ delete line[$2]; next }
@@ -202,7 +204,8 @@ select_tests()			# LIST TEST...
 	for test; do
 		name=${test%%.*} filter=''
 		[ "$name" = "$test" ] || filter=${test#*.}
-		line=$(grep "^$name " <<< "$list") || {
+		line=$(awk -v name="$name" '$1 == name' <<< "$list")
+		[ -n "$line" ] || {
 			echo "no test '$name': $(cut -d ' ' -f 1 <<< "$list" | paste -sd ' ')"
 			return 1
 		}

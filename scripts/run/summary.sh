@@ -63,8 +63,8 @@ for item; do
 		{
 			echo "suite $machine.$name"
 			# What speaks no KTAP is one test, and so is what is wrong with one as a whole.
-			if ! grep '^case ' <<< "$said" || [ -n "$note" ] ||
-					{ [ "$bad" != 0 ] && ! grep -q '^case failed ' <<< "$said"; }; then
+			if ! grep -a '^case ' <<< "$said" || [ -n "$note" ] ||
+					{ [ "$bad" != 0 ] && ! grep -qa '^case failed ' <<< "$said"; }; then
 				echo "case $word $name${note:+: $note}"
 			fi
 		} >> "$cases"
@@ -75,7 +75,7 @@ for item; do
 		printf '%s  %-13s %-18s %3d passed, %d failed, %d skipped%s\n' \
 			"$verdict" "$machine" "$name" "$ok" "$bad" "$skip" "${note:+ ($note)}"
 		if [ "$bad" != 0 ] && [ -f "$tap" ]; then
-			if grep -q '^fail ' <<< "$said"; then
+			if grep -qa '^fail ' <<< "$said"; then
 				text=$(sed -n 's/^fail //p' <<< "$said")
 			elif [[ $status =~ ^(crashed|hung)$ || $name = kernel ]]; then
 				text=$(cat "$tap")
@@ -94,6 +94,7 @@ for item; do
 		echo "      $machine: nothing has changed since it ran on $(cat "$results/repeats")"
 done
 
-[ -z "${JUNIT:-}" ] || awk -f "$TOP/scripts/run/junit.awk" "$cases" > "$JUNIT"
+[ -z "${JUNIT:-}" ] ||
+	{ iconv -c -f UTF-8 -t UTF-8 "$cases" || true; } | awk -f "$TOP/scripts/run/junit.awk" > "$JUNIT"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]

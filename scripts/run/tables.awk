@@ -13,12 +13,15 @@ FILENAME ~ /variants/ && /^[a-z]/ {
 	if ($1 in machine || system("test -e machines/" $1 ".conf") == 0)
 		complain("a second machine of this name")
 	machine[$1]
+	machines++
 	next
 }
 FILENAME ~ /variants/ {
-	if (/^ /)
+	if (/^\t/ && !machines)
+		complain("of no machine")
+	else if (/^ /)
 		complain("spaces in place of a tab")
-	else if (/^\t/ && !/^\t([a-z]+\+?=("[^"]*"|'[^']*'|\([^)]*\)|[^ ]*)( |$))+$/)
+	else if (/^\t/ && !/^\t([a-z]+\+?=("[^"]*"|'[^']*'|\([^)]*\)|([^ '"();&|`$]|[$][{][a-z]+(\/[^ };]*)?[}])*)( |$))+$/)
 		complain("no assignments")
 	else if (!/^(#|\t|$)/)
 		complain("no machine")
@@ -40,6 +43,8 @@ FILENAME ~ /variants/ {
 $1 == "include"		{ if (NF != 2) complain("no \"include LIST\""); next }
 $1 == "selftests"	{ if (!/^selftests [0-9]+$/) complain("no \"selftests SECONDS\""); next }
 $1 == "without"		{ if (!/^without [^#]*[^# ] # ./) complain("no reason"); next }
-!/^[a-z][a-z0-9_-]* [0-9]+ [^ ]/	{ complain("no \"NAME SECONDS COMMAND\""); next }
+!/^[a-z][a-z0-9_-]* [1-9][0-9]* [^ #]/	{ complain("no \"NAME SECONDS COMMAND\""); next }
+/# *(uses|needs):/ && !/ # (uses|needs): [^ ]/	{ complain("no \" # uses: PATH...\" or \" # needs: WHAT...\""); next }
+$1 == "kernel"		{ complain("the name of what the kernel says"); next }
 $1 in test		{ complain("a second test of this name in a list"); next }
 			{ test[$1] }

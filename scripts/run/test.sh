@@ -20,6 +20,8 @@ read -ra tests <<< "${TEST:-}"
 
 # What is wrong with the arguments is said before anything is built.
 check_syntax
+[[ ${TEST:-} =~ ^[A-Za-z0-9_.\ -]*$ ]] || die "TEST='$TEST' has what no name of a test has"
+mapfile -t items < <(printf '%s\n' "${items[@]}" | awk '!seen[$0]++')
 for item in "${items[@]}"; do
 	require_machine "${item%%:*}"
 	check_machine "${item%%:*}"
@@ -46,6 +48,7 @@ done
 [ ${#chosen[@]} -gt 0 ] || die "none of ${items[*]} has the test '${tests[*]}'"
 lists=$BUILD/lists
 mkdir -p "$lists"
+rm -f "$RESULTS/junit.xml"
 for i in "${!names[@]}"; do
 	echo "${entries[i]}" > "$lists/${names[i]}.tests"
 done

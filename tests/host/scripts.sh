@@ -171,27 +171,39 @@ broken()			# SENTENCE FILE SED-PROGRAM
 	fi
 }
 machines=machines/variants.table tests=tests/tests.table
-broken 'variants.table:[0-9]+: spaces in place of a tab: ' $machines 's/^\tsmp=4/    smp=4/'
-broken 'variants.table:[0-9]+: no assignments: ' $machines 's/^\tsmp=4/\tsmp 4/'
-broken 'variants.table:[0-9]+: no "NAME OF WHAT": arm64-up' $machines 's/^arm64-up arm64 .*/arm64-up arm64/'
-broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64-up /'
-broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64 /'
 broken "compared with 'arm64-upp'" $machines 's/compare=arm64-up/compare=arm64-upp/'
 broken 'kernel tree=bsae' $machines 's/tree=base/tree=bsae/'
 broken 'no machines/configs/nope.config' $machines 's/fragment=debug/fragment=nope/'
 broken 'no machines/dts/nope.dtsi' $machines 's/devices=arm64-idle.dtsi/devices=nope.dtsi/'
 broken "of 'arm64-upp', which is no other machine" $machines 's/^arm64-late arm64-up/arm64-late arm64-upp/'
+broken "is made from itself" $machines 's/^arm64-up arm64 /arm64-up arm64-late /'
 broken 'sets spm, which' $machines 's/^\tsmp=4/\tspm=4/'
+broken '\[arm64-qaud\] is no machine, and nothing runs this list' $tests 's/^\[arm64-idle\]/[arm64-qaud]/'
+check='. scripts/run/machines.sh && check_syntax'
+broken 'variants.table:[0-9]+: spaces in place of a tab: ' $machines 's/^\tsmp=4/    smp=4/'
+broken 'variants.table:[0-9]+: no assignments: ' $machines 's/^\tsmp=4/\tsmp 4/'
+broken 'variants.table:[0-9]+: no "NAME OF WHAT": arm64-up' $machines 's/^arm64-up arm64 .*/arm64-up arm64/'
+broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64-up /'
+broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64 /'
+broken 'variants.table:[0-9]+: of no machine: ' $machines '1i \\tsmp=4'
+broken 'variants.table:[0-9]+: no machine: Arm64' $machines 's/^arm64-late /Arm64-late /'
+broken 'variants.table:[0-9]+: no assignments: ' $machines 's/^\tsmp=4/\tsmp=4;date/'
+broken "variants.table:[0-9]+: no assignments: " $machines "s/^\tsmp=4/\tsmp='4/"
 broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 /kunit /'
+broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 .*/kunit 60 # nothing/'
+broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 /kunit 0 /'
+broken 'tests.table:[0-9]+: no " # uses: ' $tests 's/ # uses: html/ #uses: html/'
+broken 'tests.table:[0-9]+: the name of what the kernel says' $tests 's/^kunit 60 /kernel 60 /'
+broken 'tests.table:[0-9]+: no .LIST.: .arm64 idle' $tests 's/^\[arm64-idle\]/[arm64 idle]/'
 broken 'tests.table:[0-9]+: no "selftests SECONDS"' $tests 's/^selftests 600/selftests/'
 broken 'tests.table:[0-9]+: no "include LIST"' $tests 's/^include common/include/'
 broken 'tests.table:[0-9]+: no reason' $tests 's/^\(without topdown\) # .*/\1/'
 broken 'tests.table:[0-9]+: in no list' $tests '1i kunit 60 true'
 broken 'tests.table:[0-9]+: a second list' $tests 's/^\[arm64-idle\]/[arm64-up]/'
 broken 'tests.table:[0-9]+: a second test' $tests 's/^libperf 120 /streams 120 /'
-broken '\[arm64-qaud\] is no machine, and nothing runs this list' $tests 's/^\[arm64-idle\]/[arm64-qaud]/'
 check='. scripts/run/machines.sh && expand_list arm64'
 broken "no list 'nope'" $tests 's/^include common/include nope/'
+broken 'common includes itself' $tests 's/^\[common\]/&\ninclude common/'
 
 # Tests run in the order of the list, whatever is typed.
 select_tests "$(printf '%s 1 true\n' d b c a)" a b d | cut -d ' ' -f 1 | paste -sd ' ' > "$out/difference"
@@ -257,6 +269,11 @@ boots 1 arm64 CMDLINE=more
 boots 1 arm64-up
 echo other >> "$out/initramfs"
 boots 1 arm64
+echo other >> "$out/kernel"
+boots 1 arm64
+echo '# other' >> "$out/qemu"
+boots 1 arm64
+boots 0 arm64
 boots 1 arm64-stress
 boots 1 arm64-stress
 
@@ -269,7 +286,13 @@ as_author git -C "$out/host" add used
 cat > "$out/host/build/lists/host.tests" << 'END'
 good 10 echo run >> runs; cat used # uses: used
 bad 10 echo run >> runs; false # uses: used
+tree 10 echo run >> runs # uses: linux:used
+late 1 echo run >> runs; sleep 20 # uses: used
 END
+git init -q "$out/host/build/linux"
+cp "$out/host/used" "$out/host/build/linux"
+as_author git -C "$out/host/build/linux" add used
+as_author git -C "$out/host/build/linux" commit -q -m 1
 runs()				# NUMBER TEST WHAT [VARIABLE=VALUE...]
 {
 	: > "$out/host/runs"
@@ -289,6 +312,14 @@ runs 1 good 'what it uses has changed'
 result $? 'and has the new result'
 runs 1 bad 'it fails'
 runs 1 bad 'it has failed before'
+runs 1 tree 'the first time'
+echo 2 > "$out/host/build/linux/used"
+runs 0 tree 'what is not committed does not count'
+as_author git -C "$out/host/build/linux" commit -q -a -m 2
+runs 1 tree 'the kernel has another commit'
+runs 1 late 'it takes too long'
+[ "$(cat "$out/host/build/results/host/late.status")" = 124 ]
+result $? 'and has the status of that'
 
 # What the kernel said of a crash is a result of the test that ran, or of the kernel.
 cat > "$out/dying-qemu" << 'END'
@@ -360,6 +391,79 @@ crashes 'at boot' kernel << 'END'
 [    0.500002]  next+0x38/0x60 (P)
 [    0.500003] Kernel panic - not syncing: kernel: panic_on_warn set ...
 END
+
+crashes 'behind a test that has ended' libperf << 'END'
+== alt_period
+# #  RUN           hw.cycles.jitter ...
+# #            OK  hw.cycles.jitter
+== 3 of 4
+== libperf
+[    2.000001] ------------[ cut here ]------------
+[    2.000001] what warn_on() says
+[    2.000002] WARNING: kernel/events/period.c:329 at next+0x192/0x1a0, CPU#0: libperf/60
+=
+[    2.000001] what warn_on() says
+[    2.000002] WARNING: kernel/events/period.c:329 at next+0x192/0x1a0, CPU#0: libperf/60
+END
+
+# What the kernel complains of fails a machine that gets to its end; what a test prints does not.
+cat > "$out/complaining-qemu" << 'END'
+#!/bin/sh
+dir=$(dirname "$0")
+for option; do
+	case $option in
+	file:*console.log)	cp "$dir/console" "${option#file:}" ;;
+	*,path=*)		tar -cf "${option##*path=}" -C "$dir" end ;;
+	esac
+done
+END
+chmod +x "$out/complaining-qemu"
+complains()			# STATUS LINE
+{
+	echo "$2" > "$out/console"
+	env XDG_CACHE_HOME="$out/cache" RERUN=yes "$TOP/scripts/run/boot.sh" arm64 \
+		"$out/complaining-qemu" "$out/kernel" "$out/initramfs" "$out/booted" > "$out/difference" 2>&1
+	[ $? = "$1" ] && [ "$(find "$out/booted" -name kernel.status | wc -l)" = "$1" ]
+	result $? "the console says: $2"
+}
+while read -r line; do
+	complains 1 "[    2.000001] $line"
+done << 'END'
+WARNING: kernel/events/core.c:1 at x86_pmu_stop+0x1/0x2, CPU#0: x/1
+BUG: KASAN: slab-use-after-free in x+0x1/0x2
+UBSAN: shift-out-of-bounds in kernel/events/core.c:1:2
+Oops: general protection fault, 0000 [#1] SMP
+INFO: task x:1 blocked for more than 122 seconds.
+rcu: INFO: rcu_preempt self-detected stall on CPU
+INFO: trying to register non-static key.
+Internal error: synchronous external abort: 96000050 [#1] SMP
+unchecked MSR access error: WRMSR to 0x38f (tried to write 0x0000000000000001) at rIP: 0x1
+Uhhuh. NMI received for unknown reason 00 on CPU 0.
+watchdog: CPU0: Watchdog detected hard LOCKUP on cpu 0
+Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000009
+END
+complains 0 'WARNING: a test says this:'
+complains 0 '[    2.000001] perf: Dynamic interrupt throttling disabled, can hang your system!'
+complains 0 '[    2.000001] NO_WARNING: it is none'
+
+# Whatever tests say, the results for other programs are XML.
+mkdir "$out/junit"
+echo 'x 1 true' > "$out/junit/list"
+printf 'ok 1 "a" & <b>\nnot ok 2 \377\303\050 ]]>\033[1m\n' > "$out/junit/x.tap"
+sed -i '1i TAP version 13\n1..2' "$out/junit/x.tap"
+echo 1 > "$out/junit/x.status"
+JUNIT=$out/junit/xml "$TOP/scripts/run/summary.sh" "$out/junit/list=$out/junit" > /dev/null 2>&1
+python3 - "$out/junit/xml" > "$out/difference" 2>&1 << 'END'
+import sys
+import xml.dom.minidom
+
+suites = xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName('testsuite')
+cases = suites[0].getElementsByTagName('testcase')
+assert [s.getAttribute('failures') for s in suites] == ['1']
+assert cases[0].getAttribute('name') == '"a" & <b>', cases[0].toxml()
+assert len(cases) == 2 and len(cases[1].getElementsByTagName('failure')) == 1
+END
+result $? 'results as JUnit XML'
 
 # What the README says to type, of what the test machines cannot: tests/guest/typed.sh.
 while read -r target; do

@@ -269,11 +269,11 @@ test_crafted() {
 				fail "Attr of ${size} bytes, ${order} endian: ${simd}, ${windows}"
 			fi
 		done <<- 'END'
-			144 none none
-			176 simd none
-			192 none windows
+			144 - -
+			176 simd -
+			192 - windows
 			192 simd windows
-			192 simd none
+			192 simd -
 		END
 	done
 }
