@@ -104,6 +104,14 @@ static const struct request requests[] = {
 	{ "jitter at no frequency", 0, 0, 10, .freq = true, .expected = EINVAL },
 	{ "a window of 0 to 200 at a frequency", 100, 100, 0, 200, .freq = true,
 	  .expected = EINVAL },
+
+#if defined(__i386__) || defined(__x86_64__)
+	/* These PMUs arm two events at least. */
+	{ "a window of one event", 1000, 1, .expected = EINVAL },
+	{ "a window of one to three events", 1000, 2, 0, 2, .expected = EINVAL },
+	{ "a period of one to three events", 2, 0, 2, .expected = EINVAL },
+	{ "a window of two events", 1000, 2 },
+#endif
 };
 
 TEST_F(abi, requests)
