@@ -12,11 +12,12 @@ QEMU=$BUILD/qemu		# QEMU with its series
 RESULTS=$BUILD/results
 LOGS=$BUILD/log
 JOBS=${JOBS:-$(nproc)}
-[[ $TOP != *[[:space:]]* ]] || { echo "a path with a blank cannot be built in: $TOP" >&2; exit 1; }
 
 say() { printf '==> %s\n' "$*" >&2; }
 warn() { printf 'warning: %s\n' "$*" >&2; }
 die() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+[[ $TOP != *[[:space:]]* ]] || die "a path with a blank cannot be built in: $TOP"
 
 # End with the usage line of the script.
 usage() { die "$(sed -n 's/^# usage: /usage: /p' "$0" | head -n 1)"; }

@@ -150,15 +150,12 @@ TEST_F_TIMEOUT(hw, several_events, 60)
 	}
 }
 
-/* The counts in the sample of a precise event are those of its own interval. */
-TEST_F(hw, precise_group_deltas)
+/* Runs @test with windows and each precision that this machine has. */
+static void test_precise(struct __test_metadata *_metadata, struct event *event,
+			 void (*test)(struct __test_metadata *_metadata, struct event *event))
 {
-	struct event *event = &self->event;
-	struct perf_event_attr sibling = counting(&event->attr);
 	int precise;
 
-	if (!fits_in_group(event, &sibling))
-		SKIP(return, "one counter for this event");
 	for (precise = 1; precise <= 3; precise++) {
 		event->attr.alt_sample_period = 0;
 		event->attr.precise_ip = precise;
@@ -166,55 +163,57 @@ TEST_F(hw, precise_group_deltas)
 			break;
 		if (!use_windows(_metadata, event))
 			return;
-		/* The sibling counts the same event without its samples. */
-		test_group_deltas(_metadata, event);
+		test(_metadata, event);
 		event_close(event);
 	}
 	if (precise == 1)
 		SKIP(return, "no precise events");
 }
 
+/* The counts in the sample of a precise event are those of its own interval. */
+TEST_F(hw, precise_group_deltas)
+{
+	struct perf_event_attr sibling = counting(&self->event.attr);
+
+	if (!fits_in_group(&self->event, &sibling))
+		SKIP(return, "one counter for this event");
+	/* The sibling counts the same event without its samples. */
+	test_precise(_metadata, &self->event, test_group_deltas);
+}
+
 /*
  * A record can wait in the buffer while its interval is given up, most of all where interrupts
  * come late: it is not the sample of the interval that runs then.
  */
+static void test_given_up(struct __test_metadata *_metadata, struct event *event)
+{
+	__u64 period = event->attr.sample_period;
+
+	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+	for (int i = 0; i < 2000; i++) {
+		spin(100 + i % 400);
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
+		collect(event);
+	}
+	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
+	collect(event);
+	ASSERT_LE(100, event->nr_samples);
+	for (size_t i = 1; i < event->nr_samples; i++) {
+		const struct sample *s = &event->samples[i];
+
+		ASSERT_EQ(s->window ? event->alt_period : period, s->period)
+			TH_LOG("sample %zu: label", i);
+		if (s->window)
+			ASSERT_LE(s->period, s->count[0] - s[-1].count[0])
+				TH_LOG("sample %zu: counts", i);
+	}
+}
+
 TEST_F(hw, precise_given_up)
 {
-	struct event *event = &self->event;
-	__u64 period = 2003;
-	int precise;
-
-	event->attr.sample_period = period;
-	for (precise = 1; precise <= 3; precise++) {
-		event->attr.alt_sample_period = 0;
-		event->attr.precise_ip = precise;
-		if (why_missing(try_attr(&event->attr)))
-			break;
-		if (!use_windows(_metadata, event))
-			return;
-		ASSERT_EQ(0, event_open(event, NULL));
-		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-		for (int i = 0; i < 2000; i++) {
-			spin(100 + i % 400);
-			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period));
-			collect(event);
-		}
-		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
-		collect(event);
-		ASSERT_LE(100, event->nr_samples);
-		for (size_t i = 1; i < event->nr_samples; i++) {
-			const struct sample *s = &event->samples[i];
-
-			ASSERT_EQ(s->window ? event->alt_period : period, s->period)
-				TH_LOG("sample %zu: label", i);
-			if (s->window)
-				ASSERT_LE(s->period, s->count[0] - s[-1].count[0])
-					TH_LOG("sample %zu: counts", i);
-		}
-		event_close(event);
-	}
-	if (precise == 1)
-		SKIP(return, "no precise events");
+	self->event.attr.sample_period = 2003;
+	test_precise(_metadata, &self->event, test_given_up);
 }
 
 struct lengths {

@@ -237,19 +237,20 @@ cat "$out/race"/*.errors > "$out/difference"
 result $? 'four commands that need the source at once unpack it once'
 
 # A run is that of the cache until something changes, for machines that repeat runs.
+# This QEMU has the console of a file, and gets to its end if the file "end" is there.
 cat > "$out/qemu" << 'END'
 #!/bin/sh
 dir=$(dirname "$0")
 echo "$@" >> "$dir/runs"
 for option; do
 	case $option in
-	file:*)		: > "${option#file:}" ;;
-	*,path=*)	tar -cf "${option##*path=}" -C "$dir" end ;;
+	file:*)		cat "$dir/console" > "${option#file:}" ;;
+	*,path=*)	[ ! -e "$dir/end" ] || tar -cf "${option##*path=}" -C "$dir" end ;;
 	esac
 done
 END
 chmod +x "$out/qemu"
-touch "$out/end" "$out/runs"
+touch "$out/console" "$out/end" "$out/runs"
 echo kernel > "$out/kernel"
 echo initramfs > "$out/initramfs"
 boots()				# NUMBER MACHINE [VARIABLE=VALUE...]
@@ -322,22 +323,14 @@ runs 1 late 'it takes too long'
 result $? 'and has the status of that'
 
 # What the kernel said of a crash is a result of the test that ran, or of the kernel.
-cat > "$out/dying-qemu" << 'END'
-#!/bin/sh
-for option; do
-	case $option in
-	file:*console.log)	cp "$(dirname "$0")/console" "${option#file:}" ;;
-	esac
-done
-END
-chmod +x "$out/dying-qemu"
+rm "$out/end"
 crashes()			# WHAT TEST, with the console as standard input, and what is said of it behind "="
 {
 	local console
 
 	console=$(cat)
 	sed '/^=$/,$d' <<< "$console" > "$out/console"
-	env XDG_CACHE_HOME="$out/cache" RERUN=yes "$TOP/scripts/run/boot.sh" x86_64 "$out/dying-qemu" \
+	env XDG_CACHE_HOME="$out/cache" RERUN=yes "$TOP/scripts/run/boot.sh" x86_64 "$out/qemu" \
 		"$out/kernel" "$out/initramfs" "$out/booted" > /dev/null 2>&1
 	{ cat "$out/booted/$2.status" && cat "$out/booted/$2.tap"; } 2>&1 |
 		diff -u <(echo crashed; sed '1,/^=$/d' <<< "$console") - > "$out/difference"
@@ -407,22 +400,12 @@ crashes 'behind a test that has ended' libperf << 'END'
 END
 
 # What the kernel complains of fails a machine that gets to its end; what a test prints does not.
-cat > "$out/complaining-qemu" << 'END'
-#!/bin/sh
-dir=$(dirname "$0")
-for option; do
-	case $option in
-	file:*console.log)	cp "$dir/console" "${option#file:}" ;;
-	*,path=*)		tar -cf "${option##*path=}" -C "$dir" end ;;
-	esac
-done
-END
-chmod +x "$out/complaining-qemu"
+touch "$out/end"
 complains()			# STATUS LINE
 {
 	echo "$2" > "$out/console"
 	env XDG_CACHE_HOME="$out/cache" RERUN=yes "$TOP/scripts/run/boot.sh" arm64 \
-		"$out/complaining-qemu" "$out/kernel" "$out/initramfs" "$out/booted" > "$out/difference" 2>&1
+		"$out/qemu" "$out/kernel" "$out/initramfs" "$out/booted" > "$out/difference" 2>&1
 	[ $? = "$1" ] && [ "$(find "$out/booted" -name kernel.status | wc -l)" = "$1" ]
 	result $? "the console says: $2"
 }
@@ -449,8 +432,7 @@ complains 0 '[    2.000001] NO_WARNING: it is none'
 # Whatever tests say, the results for other programs are XML.
 mkdir "$out/junit"
 echo 'x 1 true' > "$out/junit/list"
-printf 'ok 1 "a" & <b>\nnot ok 2 \377\303\050 ]]>\033[1m\n' > "$out/junit/x.tap"
-sed -i '1i TAP version 13\n1..2' "$out/junit/x.tap"
+printf 'TAP version 13\n1..2\nok 1 "a" & <b>\nnot ok 2 \377\303\050 ]]>\033[1m\n' > "$out/junit/x.tap"
 echo 1 > "$out/junit/x.status"
 JUNIT=$out/junit/xml "$TOP/scripts/run/summary.sh" "$out/junit/list=$out/junit" > /dev/null 2>&1
 python3 - "$out/junit/xml" > "$out/difference" 2>&1 << 'END'
