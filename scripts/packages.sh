@@ -75,7 +75,8 @@ fetch_pinned()		# PIN SUITE ARCH DIRECTORY PACKAGE...
 		if [ -n "${UPDATE_PINS:-}" ]; then
 			# With the epoch, which the names of files do not have.
 			case $file in
-			*.dsc)	version=$(sed -n 's/^Version: //p' "$file") ;;
+			# A signature can have a version, too.
+			*.dsc)	version=$(sed -n '/^Version: /{ s///p; q }' "$file") ;;
 			*)	version=$(dpkg-deb -f "$file" Version) ;;
 			esac
 			echo "$package $version $(sha256sum "$file" | cut -d ' ' -f 1)" >> "$pin"

@@ -24,6 +24,7 @@ import json
 import math
 import os
 import re
+import shlex
 import struct
 import sys
 
@@ -42,15 +43,25 @@ HOLD = (92, 98)
 CHANCE = 0.01
 
 # Modes of tests/guest/real.sh that are in one table.
-MODES = {'': ('old', 'events', 'new'), '-cpi': ('events-cpi', 'new-cpi')}
+MODES = {'': ('old', 'events', 'precise', 'without', 'new'),
+         '-cpi': ('events-cpi', 'precise-cpi', 'without-cpi', 'new-cpi')}
 METRICS = {'CPI': 'cpi', 'BM/KI': 'branch-mpki', 'CM/KI': 'cache-mpki'}
 EVENTS = ('insns', 'cycles', 'bm', 'cm')
 COUNTED = {'CPI': 'cycles', 'BM/KI': 'bm', 'CM/KI': 'cm'}
 LEAST = 0.005
+FAR = 0.2
 SHOWN = 8
 
 Cell = collections.namedtuple('Cell', 'value low high mark')
 Function = collections.namedtuple('Function', 'start end names')
+Program = collections.namedtuple('Program', 'kind command')
+
+
+def read_programs(directory):
+    """Read what scripts/make/real.sh has made: the kind and the command of each program."""
+    with open(f'{directory}/programs.table', encoding='ascii') as file:
+        rows = [line.split(maxsplit=2) for line in file if re.match('[a-z]', line)]
+    return {name: Program(kind, shlex.split(command)) for name, kind, command in rows}
 
 
 def functions(path):
@@ -214,20 +225,23 @@ class Result:
     def __init__(self, truth, mode, values, report):
         self.values = values
         self.misses = samples_of(report, 'branch-misses'), samples_of(report, 'cache-misses')
-        read = cells_of_events if mode.startswith('events') else cells_of_windows
+        read = cells_of_events if mode.startswith(('events', 'precise')) else cells_of_windows
         self.cells = read(truth, report)
         self.truth = truth
         large = truth.large
         time = sum(truth.time[i] for i in large)
-        self.error, self.clear = {}, {}
-        self.intervals = self.hold = self.unmarked = self.outside = 0
+        self.error, self.clear, self.checked = {}, {}, {}
         for metric in ['CPI'] if mode.endswith('-cpi') else METRICS:
+            self.checked[metric] = collections.Counter()
             self.error[metric] = 100 * sum(truth.time[i] * self.difference(i, metric)
                                            for i in large) / time
             self.clear[metric] = 100 * sum(truth.time[i] for i in large
                                            if self.is_clear(i, metric)) / time
             for i in large:
                 self.check(i, metric)
+        total = sum(self.checked.values(), collections.Counter())
+        self.intervals, self.hold = total['intervals'], total['hold']
+        self.unmarked, self.outside = total['unmarked'], total['outside']
 
     def difference(self, i, metric):
         """Tell the error of a cell, 1 at most."""
@@ -238,9 +252,9 @@ class Result:
         return min(1, abs(found.value - true) / max(true, least)) if true or least else 0
 
     def is_clear(self, i, metric):
-        """Tell if a cell has a value without a mark that it may be wrong."""
+        """Tell if a cell has a value, or a bound, without a mark that it may be wrong."""
         found = self.cells.get((i, metric))
-        return bool(found) and '?' not in found.mark
+        return bool(found) and found.mark in ('', '<')
 
     def check(self, i, metric):
         """Count whether the interval of a cell has the true value."""
@@ -249,11 +263,20 @@ class Result:
             return
         # What is printed has so many digits.
         inside = found.low * (1 - 1e-6) <= true <= found.high * (1 + 1e-6)
-        self.intervals += 1
-        self.hold += inside
+        counter = self.checked[metric]
+        counter['intervals'] += 1
+        counter['hold'] += inside
         if self.is_clear(i, metric):
-            self.unmarked += 1
-            self.outside += not inside
+            counter['unmarked'] += 1
+            counter['outside'] += not inside
+            counter['far'] += not inside and self.difference(i, metric) > FAR
+
+    def rows(self, least, metric='CPI'):
+        """Count the functions with at least so much of the time: all, those with a value
+        without a mark, and of these the ones that are wrong by more than a fifth."""
+        rows = [i for i in self.truth.large if self.truth.time[i] >= least]
+        clear = [i for i in rows if self.is_clear(i, metric)]
+        return len(rows), len(clear), sum(self.difference(i, metric) > FAR for i in clear)
 
 
 def binomial(hits, nr, share):
@@ -290,11 +313,11 @@ def text(value, form='5.1f'):
     return ' ' * (width - 1) + '-' if value is None else format(value, form)
 
 
-def print_table(machine, interrupts, suffix, results):
+def print_table(machine, interrupts, suffix, results, known):
     """Print all of one number of interrupts on a machine, of the modes with this suffix."""
     modes = [m for m in MODES[suffix] if m in {m for _, m in results}]
-    programs = list(dict.fromkeys(p for p, m in results if m in modes))
-    if not programs:
+    names = list(dict.fromkeys(p for p, m in results if m in modes))
+    if not names:
         return
     metrics = ['CPI'] if suffix else METRICS
     titles = (*metrics, 'no mark', 'outside', 'samples', 'KiB', 'time')
@@ -316,11 +339,14 @@ def print_table(machine, interrupts, suffix, results):
             each('5.1f', lambda x: x.values.get('slower'))]
         print('# %-10s' % name + ''.join(' | ' + x for x in columns))
 
-    for program in programs:
-        row(program, [[results[program, m]] if (program, m) in results else [] for m in modes])
-    # All modes are compared on the same programs.
-    programs = [p for p in programs if all((p, m) in results for m in modes)]
-    row(f'mean of {len(programs)}', [[results[p, m] for p in programs] for m in modes])
+    for name in names:
+        row(name, [[results[name, m]] if (name, m) in results else [] for m in modes])
+    # All modes are compared on the same programs. Means are those of the programs on which
+    # constants of the estimator were chosen, and of those on which they are judged.
+    names = [p for p in names if all((p, m) in results for m in modes)]
+    for kind in dict.fromkeys(known[p].kind for p in names):
+        group = [p for p in names if known[p].kind == kind]
+        row(f'{kind} {len(group)}', [[results[p, m] for p in group] for m in modes])
 
 
 def print_functions(program, truth, results):
@@ -381,6 +407,7 @@ def check_intervals(table, program, results):
 def main(programs_dir, directories):
     """Read all, print all. Returns the exit status."""
     table, truths, results, broken = Table(), {}, collections.defaultdict(dict), []
+    known = read_programs(os.path.dirname(programs_dir.rstrip('/')))
     for directory in directories:
         name = re.fullmatch('real-(.+)-(x86_64.*)', os.path.basename(directory.rstrip('/')))
         if not name:
@@ -410,7 +437,7 @@ def main(programs_dir, directories):
     print('TAP version 13')
     for (machine, interrupts), found in sorted(results.items()):
         for suffix in MODES:
-            print_table(machine, interrupts, suffix, found)
+            print_table(machine, interrupts, suffix, found, known)
         print('#')
         for program in dict.fromkeys(p for p, _ in found):
             print_functions(program, truths[machine, program], found)
@@ -421,7 +448,7 @@ def main(programs_dir, directories):
         for suffix in MODES:
             check_limits(table, machine, interrupts, suffix, found)
         for (program, mode), result in found.items():
-            if mode.startswith('new'):
+            if mode.startswith(('new', 'without')):
                 by_program[program].append(result)
     for program, of_program in by_program.items():
         check_intervals(table, program, of_program)

@@ -2,24 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # usage: real.sh [PROGRAM...]
 #
-# Record real programs, those of scripts/make/real.sh or these, on emulated machines and
-# judge what perf says of each function: with windows as they were, with sampled events,
-# and with perf fnstat, at the same numbers of interrupts. What is true is counted by QEMU.
+# Record real programs, those of tests/real/programs.table or these, on emulated machines and
+# judge what perf says of each function, at the same numbers of interrupts: with samples of each
+# event as the CPU has them and precise, with perf fnstat without windows and with. What is true
+# is counted by QEMU.
 # See tests/guest/real.sh and scripts/bench/real.py. Each program has a machine of its own,
 # whose results are in build/results/real-PROGRAM-MACHINE.
 #
 # MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.
 . "$(dirname "$0")/../run/machines.sh"
 
-read -ra machines <<< "${MACHINES:-x86_64-stalls x86_64-refill x86_64-refill-350}"
-read -ra modes <<< "${MODES:-old events new events-cpi new-cpi}"
+read -ra machines <<< "${MACHINES:-x86_64-late x86_64-cold x86_64-zen4-late x86_64-zen4-cold}"
+read -ra modes <<< "${MODES:-events precise without new events-cpi precise-cpi without-cpi new-cpi}"
 read -ra interrupts <<< "${INTERRUPTS:-3000 10000 30000}"
-all=(bzip2 jsonbench lua minigzip sqlite3 tcc zstd zstd-mt)
-programs=("$@")
-[ $# -gt 0 ] || programs=("${all[@]}")
-for program in "${programs[@]}"; do
-	[[ " ${all[*]} " == *" $program "* ]] || die "no program '$program': ${all[*]}"
-done
+choose_rows "$TOP/tests/real/programs.table" "$@"
+programs=("${names[@]}")
 for machine in "${machines[@]}"; do
 	require_machine "$machine"
 done

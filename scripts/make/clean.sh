@@ -20,6 +20,7 @@ describe()			# NAME
 	qemu)		echo 'our QEMU, a directory for each state of its source' ;;
 	meson|sparse)	echo "a directory for each scripts/make/$1.pin" ;;
 	real)		echo 'real programs, a directory for each scripts/make/real.pin' ;;
+	simulated)	echo 'recordings of make bench WHAT=simulate' ;;
 	results)	echo 'results of test machines, a file for each run' ;;
 	sysroot)	echo 'packages for test machines, a directory for each machines/arch/*.pin' ;;
 	esac

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: real.sh PROGRAM truth PROFILE
-#        real.sh PROGRAM old|events|new|events-cpi|new-cpi INTERRUPTS [PROFILE]
+#        real.sh PROGRAM old|events|precise|without|new INTERRUPTS [PROFILE]
+#        real.sh PROGRAM events-cpi|precise-cpi|without-cpi|new-cpi INTERRUPTS [PROFILE]
 # needs: perf profile real
 #
 # Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
@@ -15,30 +16,26 @@
 # and slopes, where an interrupt adds much (REFILL=, the cycles)
 # events: a quarter of them each of cycles, instructions, and the misses of branches and
 # the cache, without windows
+# precise: the same, precise where the CPU can
+# without: perf fnstat record -w 0
 # new: perf fnstat record
-# events-cpi, new-cpi: the same for CPI alone, with more samples of its events
+# MODE-cpi: the same for CPI alone, with more samples of its events
 set -euo pipefail
 program=$1 mode=$2 nr=$3 profile=${4:-}
-data=/real/data recording=/tmp/real.data counts=/tmp/$program.counts
+recording=/tmp/real.data counts=/tmp/$program.counts
 sampled=(cycles:cycles insns:instructions bm:branch-misses cm:cache-misses)
 metrics=()
 case $mode in
 *-cpi)	metrics=(-M cpi) sampled=("${sampled[@]:0:2}") ;;
 esac
 
-case $program in
-bzip2)		command=(bzip2 -9 -k -c "$data/text350") ;;
-jsonbench)	command=(jsonbench "$data/t.json" 1) ;;
-lua)		command=(lua "$data/t.lua" 1) ;;
-minigzip)	command=(minigzip -6 -c "$data/text350") ;;
-sqlite3)	command=(sqlite3 :memory: ".read $data/t.sql") ;;
-tcc)		command=(tcc -nostdinc -c -o /tmp/sq.o "$data/sq.c") ;;
-zstd)		command=(zstd -q -9 -c "$data/text350") ;;
-# Jobs for two threads.
-zstd-mt)	command=(zstd -q -3 -T2 -B524288 -c "$data/sq.c") ;;
-*)		echo "no program $program"; exit 1 ;;
-esac
+command=()
+while read -r name _ row; do
+	[ "$name" != "$program" ] || eval "command=($row)"
+done < /real/programs.table
+[ ${#command[@]} -gt 0 ] || { echo "no program $program"; exit 1; }
 command[0]=/real/bin/${command[0]}
+cd /real
 # To QEMU each iteration of REP MOVSB is an instruction, to CPUs all of them are one.
 export GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=0x40000000
 GLIBC_TUNABLES+=:glibc.cpu.x86_rep_stosb_threshold=0x40000000
@@ -95,24 +92,30 @@ old)
 	timed perf record -o "$recording" \
 		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
 	report=(perf report --windows --sort sym --attribution same) ;;
-events*)
-	events=()
+events*|precise*)
+	events=() modifier=u
+	[[ $mode != precise* ]] || modifier=uP
 	for event in "${sampled[@]}"; do
-		events+=(-e "${event#*:}/period=$(period "${event%:*}" $((nr / ${#sampled[@]})))/u")
+		events+=(-e "${event#*:}/period=$(period "${event%:*}" $((nr / ${#sampled[@]})))/$modifier")
 	done
 	timed perf record -o "$recording" "${events[@]}"
 	report=(perf report --sort sym) ;;
-new*)
-	# Two interrupts for so many cycles, but one with branch stacks in place of windows, and
-	# one for so many instructions. Of the misses, and of the references to the cache that
-	# the default has as well, about one for so many cycles.
-	rounds=2
-	perf fnstat record -o "$recording" "${metrics[@]}" true > /dev/null 2>&1
-	! perf evlist -v -i "$recording" | grep -q BRANCH_STACK || rounds=1
-	cycles=$(awk -v nr="$nr" -v samples="$((${#metrics[@]} ? rounds : rounds + 3))" '
+without*|new*)
+	# Two interrupts for so many cycles, but one with branch stacks in place of windows, or
+	# without either. Where instructions are sampled, one for so many. Of the misses, and of
+	# the references to the cache that the default has as well, about one for so many cycles.
+	options=("${metrics[@]}")
+	[[ $mode != without* ]] || options+=(-w 0)
+	perf fnstat record -o "$recording" "${options[@]}" true > /dev/null 2>&1
+	recorded=$(perf evlist -v -i "$recording")
+	rounds=1 insns=0
+	! grep -q alt_sample_period <<< "$recorded" || rounds=2
+	! grep -q '^[^ ]*instructions.*sample_freq' <<< "$recorded" || insns=1
+	others=$(grep -c '^[^ ]*\(branch\|cache\)-.*sample_freq' <<< "$recorded" || true)
+	cycles=$(awk -v nr="$nr" -v samples=$((rounds + others)) -v insns="$insns" '
 		{ count[$2] = $3 }
-		END { printf "%d", (samples * count["cycles"] + count["insns"]) / nr }' "$counts.sums")
-	timed perf fnstat record -o "$recording" -c "$cycles" "${metrics[@]}"
+		END { printf "%d", (samples * count["cycles"] + insns * count["insns"]) / nr }' "$counts.sums")
+	timed perf fnstat record -o "$recording" -c "$cycles" "${options[@]}"
 	sed 's/^/# said /' /tmp/said
 	report=(perf fnstat report "${metrics[@]}") ;;
 *)

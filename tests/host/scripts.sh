@@ -136,8 +136,10 @@ refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
 refused 'usage: seeds.sh' scripts/bench/seeds.sh topdown nope
 refused "no seed 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
 refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
-refused "no program 'nope': bzip2" scripts/bench/real.sh nope
+refused "no 'nope' in programs.table: bzip2" scripts/bench/real.sh nope
 refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
+refused "no 'nope' in programs.table: bzip2" scripts/bench/simulate.sh nope
+refused 'no program /nope' env PERF=/nope scripts/bench/simulate.sh lua
 for script in bench/bench make/clean verify/verify; do
 	refused "no WHAT='nope', it is one of: [a-z]+ [a-z ]+$" "scripts/$script.sh" nope
 	refused "no WHAT=''" "scripts/$script.sh"
