@@ -22,6 +22,10 @@
 #   seeds      what the texts that this began with say, statement by statement, with the
 #              test of each and its result, on the base and with the series:
 #              SEED=alternating|hybrid|topdown one of them
+#   simulate   the same as real in a simulation, for programs on which constants of the
+#              estimator were chosen and for others: PROGRAMS="NAME ..." these, and TIMINGS=,
+#              EVENTS=, INTERRUPTS=, KINDS=, LENGTHS=, SETS=, EACH=, COMPARE=, see
+#              scripts/bench/simulate.sh
 #   speed      instructions, time and memory of perf report with windows, without, and of
 #              the base, for a recording of SAMPLES= (2000000)
 #   truth      what perf says of functions on x86_64-stalls, what is true, and how often
@@ -60,7 +64,7 @@ found)		for name in x86_64-two-base x86_64-spr-base; do
 		done ;;
 headline)	on_stalls headline 1800 ;;
 page)		"$TOP/html/page.sh" ${REPORT:+"$REPORT"} ;;
-real)		"$here/real.sh" "${programs[@]}" ;;
+real|simulate)	"$here/$what.sh" "${programs[@]}" ;;
 seeds)		for seed in ${SEED:-alternating hybrid topdown}; do
 			printf '\n%s:\n\n' "$seed"
 			"$here/seeds.sh" "$seed" || status=1
