@@ -33,6 +33,7 @@ struct fnstat_args {
 	const char	**argv;
 	const char	*cpus;		/* argument of -C, or NULL */
 	bool		branches;	/* one of the options is for branch stacks */
+	bool		kernel;		/* --all-kernel */
 };
 
 static int fnstat__keep_option(const struct option *opt, const char *arg, int unset)
@@ -55,6 +56,8 @@ static int fnstat__keep_option(const struct option *opt, const char *arg, int un
 	argv[args->nr++] = kept;
 	if (opt->short_name == 'C')
 		args->cpus = arg;
+	if (opt->long_name && !strcmp(opt->long_name, "all-kernel"))
+		args->kernel = !unset;
 	args->branches |= opt->short_name == 'b' || opt->short_name == 'j' ||
 			  (name && arg && !strcmp(name, "call-graph") && strstarts(arg, "lbr"));
 	return 0;
@@ -312,7 +315,7 @@ static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *m
 
 	while (!ret && (pmu = perf_pmus__scan_core(pmu))) {
 		struct perf_cpu_map *common = perf_cpu_map__intersect(cpus, pmu->cpus);
-		bool used = !cpus || common;
+		bool used = (!cpus || common) && !perf_pmu__is_offline(pmu);
 		size_t len = events->len;
 
 		perf_cpu_map__put(common);
@@ -440,12 +443,13 @@ static int cmd_fnstat_record(int argc, const char **argv)
 
 	rec.own_branches = args.branches;
 	rec.cpus = args.cpus;
+	rec.kernel |= args.kernel;
 	if (rec.period == DEFAULT)
 		rec.period = 1999700;
 
 	ret = can_count_cycles("", rec.kernel);
 	/* perf record would drop the kernel silently, and keep the lengths for it. */
-	if (rec.kernel && (ret == -EACCES || ret == -EPERM) &&
+	if (rec.kernel && !args.kernel && (ret == -EACCES || ret == -EPERM) &&
 	    !can_count_cycles("", /*kernel=*/false)) {
 		pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
 		rec.kernel = false;

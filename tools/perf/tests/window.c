@@ -54,6 +54,8 @@ struct step {
 	/* Expected. */
 	bool		begins;
 	bool		ends;
+	/* The counts include those of earlier files. */
+	bool		earlier;
 	unsigned int	problems;
 	unsigned int	index;
 	u64		weight;
@@ -160,7 +162,8 @@ static int run_steps(struct fixture *f, const struct step *steps, size_t nr)
 			TEST_ASSERT_VAL("cycles", window.counts[0] == s->deltas[0]);
 			TEST_ASSERT_VAL("instructions", window.counts[1] == s->deltas[1]);
 		}
-		TEST_ASSERT_EQUAL("whole", window.whole, !(s->problems & WINDOW_BACKWARDS));
+		TEST_ASSERT_EQUAL("whole", window.whole,
+				  !(s->problems & WINDOW_BACKWARDS) && !s->earlier);
 	}
 	return TEST_OK;
 }
@@ -332,6 +335,36 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 	window_tracker__exit_thread(f.tracker, 11);
 	if (!ret)
 		ret = check_nr_streams(&f, 0);
+	fixture__exit(&f);
+	return ret;
+}
+
+static int test__window_parts(struct test_suite *test __maybe_unused,
+			      int subtest __maybe_unused)
+{
+	static const struct step steps[] = {
+		/* The threads began in an earlier file. */
+		{ .period = 1000, .cycles = 50500, .instructions = 9000, .earlier = true,
+		  .begins = true, .weight = 1010, .deltas = { 50500, 9000 } },
+		{ .window = true, .period = 10, .cycles = 1010, .instructions = 501, .thread = 1,
+		  .earlier = true, .deltas = { 1010, 501 } },
+		{ .window = true, .period = 10, .cycles = 50510, .instructions = 9006,
+		  .ends = true, .deltas = { 10, 6 } },
+		{ .period = 1000, .cycles = 2012, .instructions = 1000, .thread = 1,
+		  .begins = true, .weight = 1010, .deltas = { 1002, 499 } },
+		/* This one begins in the file. */
+		{ .period = 1000, .cycles = 1020, .instructions = 600, .thread = 1, .exit = true,
+		  .begins = true, .weight = 1010, .deltas = { 1020, 600 } },
+	};
+	struct fixture f;
+	int ret;
+
+	if (fixture__init(&f))
+		return TEST_FAIL;
+	f.cycles->core.attr.alt_sample_period = 10;
+	f.cycles->core.attr.inherit = 1;
+	f.cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
+	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
 	fixture__exit(&f);
 	return ret;
 }
@@ -1384,6 +1417,7 @@ static struct test_case tests__window[] = {
 	TEST_CASE("Windows with problems", window_problems),
 	TEST_CASE("Plain periods as windows", window_plain),
 	TEST_CASE("Threads", window_threads),
+	TEST_CASE("Parts of a recording", window_parts),
 	TEST_CASE("Damaged files", window_files),
 	TEST_CASE("Two events that sample", window_samplers),
 	TEST_CASE("Two groups", window_groups),

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/rbtree.h>
@@ -137,11 +138,41 @@ static void hist_entry__fprintf_json(struct hist_entry *he, struct hists *hists,
 	}
 }
 
+/*
+ * Print what a period is a number of: the event without terms and modifiers. So all that
+ * have the same unit can be added.
+ */
+static void evsel__fprintf_unit_json(struct evsel *evsel, int depth, FILE *fp)
+{
+	const char *name = evsel__name(evsel), *slash = strchr(name, '/');
+	size_t len = strlen(name);
+	char *unit;
+
+	if (evsel__is_clock(evsel)) {
+		output_json_key_string(fp, true, depth, "unit", "ns");
+		return;
+	}
+	if (slash) {
+		size_t word = strcspn(slash + 1, "=,/");
+
+		/* Either "event/term=1/" or "pmu/event,term=1/". */
+		len = slash - name;
+		if (word && slash[1 + word] != '=')
+			len += 1 + word;
+	} else if (evsel->core.attr.type != PERF_TYPE_TRACEPOINT) {
+		len = strcspn(name, ":");
+	}
+	unit = strndup(name, len);
+	output_json_key_string(fp, true, depth, "unit", unit ?: name);
+	free(unit);
+}
+
 static void hists__fprintf_json(struct hists *hists, int depth, FILE *fp)
 {
 	bool comma = false;
 
 	output_json_key_string(fp, false, depth, "event", evsel__name(hists_to_evsel(hists)));
+	evsel__fprintf_unit_json(hists_to_evsel(hists), depth, fp);
 	output_json_key_format(fp, true, depth, "samples", "%u", hists->stats.nr_samples);
 	output_json_key_format(fp, true, depth, "period", "%" PRIu64, hists->stats.total_period);
 	if (hists->window_group) {

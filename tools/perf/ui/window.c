@@ -1049,6 +1049,61 @@ char *hists__window_remark(struct hists *hists)
 	return ret < 0 ? NULL : remark;
 }
 
+/* Print what a column is, in the line of the column before if there is room. */
+static size_t fprintf_column_text(const char *header, const char *text, const char *prefix,
+				  size_t *width, FILE *fp)
+{
+	size_t len = strlen(header) + strlen(text) + strlen(": .");
+	/* A box on the screen has a frame. */
+	size_t max_width = *prefix ? 80 : 76;
+	size_t ret = 0, printed;
+
+	if (*width && *width + 1 + len > max_width) {
+		ret = fprintf(fp, "\n");
+		*width = 0;
+	}
+	printed = fprintf(fp, "%s%s: %s.", *width ? " " : prefix, header, text);
+	*width += printed;
+	return ret + printed;
+}
+
+static const char *hpp_window__text(const struct hpp_window *hw, struct hists *hists)
+{
+	const struct window_metric *metric = hpp_window__metric(hw, hists);
+
+	switch (hw->column) {
+	case COLUMN_WINDOWS:
+		return "number of windows that are used";
+	case COLUMN_LEFT:
+		return "percentage of the windows that ended elsewhere";
+	case COLUMN_TIME:
+		return "percentage of the time";
+	default:
+		return metric ? metric->text : NULL;
+	}
+}
+
+/* Print what the columns of a table are. */
+static size_t hists__fprintf_window_columns(struct hists *hists, FILE *fp)
+{
+	struct perf_hpp_fmt *fmt;
+	size_t width = 0, ret = 0;
+
+	hists__for_each_format(hists, fmt) {
+		const struct hpp_window *hw = hpp_window(fmt);
+		const char *text;
+
+		if (!perf_hpp__is_window_entry(fmt) || perf_hpp__should_skip(fmt, hists))
+			continue;
+		text = hpp_window__text(hw, hists);
+		if (text) {
+			ret += fprintf_column_text(hpp_window__header(hw, hists), text, "# ",
+						   &width, fp);
+		}
+	}
+	return ret + (width ? fprintf(fp, "\n") : 0);
+}
+
 /**
  * hists__fprintf_windows - Print how many windows were used, in a line for each group.
  * @hists: Of the event that samples.
@@ -1082,6 +1137,7 @@ size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 		ret += fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
 		       fprintf(fp, "\n");
 	}
+	ret += hists__fprintf_window_columns(hists, fp);
 	if (has_metric)
 		ret += fprintf(fp, "# %s\n", WINDOW_LEGEND);
 	remark = hists__window_remark(hists);
@@ -1104,8 +1160,8 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 {
 	const struct window_group *group = he->hists->window_group;
 	const struct window_stats *stats = hist_entry__shown_windows(he);
+	size_t width = 0, ret = 0;
 	char value[128];
-	size_t ret = 0;
 
 	if (!group || !stats)
 		return 0;
@@ -1123,7 +1179,15 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 		hpp_window__print_total(&hw, he->hists, /*ci=*/false, value, sizeof(value));
 		ret += fprintf(fp, " %10s\n", value);
 	}
-	return ret;
+	ret += fprintf(fp, "\n");
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		const struct hpp_window hw = { .column = i };
+		const struct window_metric *metric = hpp_window__metric(&hw, he->hists);
+
+		if (metric->available && metric->text)
+			ret += fprintf_column_text(metric->header, metric->text, "", &width, fp);
+	}
+	return ret + fprintf(fp, "%s%s\n", width ? "\n" : "", WINDOW_LEGEND);
 }
 
 /**

@@ -26,21 +26,32 @@
 static const struct {
 	const char	*name;
 	const char	*header;
+	const char	*text;
 	double		factor;
 	const char	*dividend;
 	/* NULL: the share of the dividend. */
 	const char	*divisor;
 } window_metrics[] = {
-	{ "cpi",		"CPI",	   1,	 "cycles",	     "instructions" },
-	{ "ipc",		"IPC",	   1,	 "instructions",     "cycles" },
-	{ "branch-mpki",	"BM/KI",   1000, "branch-misses",    "instructions" },
-	{ "cache-mpki",		"CM/KI",   1000, "cache-misses",     "instructions" },
-	{ "branch-miss-rate",	"%BMR",	   100,	 "branch-misses",    "branches" },
-	{ "cache-miss-rate",	"%CM",	   100,	 "cache-misses",     "cache-references" },
-	{ "instructions-share",	"%I",	   100,	 "instructions",     NULL },
-	{ "branch-miss-share",	"%BM",	   100,	 "branch-misses",    NULL },
-	{ "cache-ref-share",	"%CREF",   100,	 "cache-references", NULL },
-	{ "cache-miss-share",	"%CMISS",  100,	 "cache-misses",     NULL },
+	{ "cpi", "CPI", "cycles per instruction",
+	  1, "cycles", "instructions" },
+	{ "ipc", "IPC", "instructions per cycle",
+	  1, "instructions", "cycles" },
+	{ "branch-mpki", "BM/KI", "branch misses in 1000 instructions",
+	  1000, "branch-misses", "instructions" },
+	{ "cache-mpki", "CM/KI", "cache misses in 1000 instructions",
+	  1000, "cache-misses", "instructions" },
+	{ "branch-miss-rate", "%BMR", "percentage of the branches that miss",
+	  100, "branch-misses", "branches" },
+	{ "cache-miss-rate", "%CM", "percentage of the cache references that miss",
+	  100, "cache-misses", "cache-references" },
+	{ "instructions-share", "%I", "percentage of all instructions",
+	  100, "instructions", NULL },
+	{ "branch-miss-share", "%BM", "percentage of all branch misses",
+	  100, "branch-misses", NULL },
+	{ "cache-ref-share", "%CREF", "percentage of all cache references",
+	  100, "cache-references", NULL },
+	{ "cache-miss-share", "%CMISS", "percentage of all cache misses",
+	  100, "cache-misses", NULL },
 };
 
 static const struct {
@@ -626,6 +637,7 @@ int window_group__add_metric(struct window_group *group, const char *name)
 		divisor = m->divisor ? window_group__find_event(group, m->divisor) :
 				       (int)group->sampler_index;
 		metric->kind = m->divisor ? WINDOW_METRIC_RATIO : WINDOW_METRIC_SHARE;
+		metric->text = m->text;
 		metric->factor = m->factor;
 		metric->available = dividend >= 0 && divisor >= 0;
 		metric->dividend = max(dividend, 0);

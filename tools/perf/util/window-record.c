@@ -30,6 +30,29 @@
 /* Time in which each of several groups gets a turn, in ns. */
 #define MAX_WAIT	(100 * NSEC_PER_MSEC)
 
+/*
+ * Remove what a recording is not about: an event without a PMU is also one of uncore PMUs
+ * that have this name, and one of core PMUs whose CPUs are all offline.
+ */
+static void evlist__remove_copies(struct evlist *evlist)
+{
+	struct evsel *evsel, *tmp;
+	int idx = 0;
+
+	evlist__for_each_entry(evlist, evsel) {
+		evsel->skippable = evsel__is_core_namesake(evsel) ||
+				   (evsel->pmu && perf_pmu__is_offline(evsel->pmu));
+	}
+	evlist__for_each_entry_safe(evlist, tmp, evsel) {
+		if (evsel->skippable) {
+			evlist__remove(evlist, evsel);
+			evsel__put(evsel);
+		} else {
+			evsel->core.idx = idx++;
+		}
+	}
+}
+
 /**
  * window_record__open - Open events for this thread.
  * @events: As for perf record -e.
@@ -57,6 +80,9 @@ int window_record__open(const char *events, struct evlist **evlist)
 	parse_events_error__exit(&err);
 	if (ret)
 		return -EINVAL;
+	evlist__remove_copies(*evlist);
+	if (evlist__empty(*evlist))
+		return -ENOENT;
 	ret = evlist__create_maps(*evlist, &opts.target);
 	if (ret)
 		return ret;

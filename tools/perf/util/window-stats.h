@@ -56,6 +56,7 @@ enum window_metric_kind {
  * struct window_metric - A metric, with its events in the group.
  * @name: As given by the user.
  * @header: Of the column.
+ * @text: What it is, or NULL if the name says so.
  * @kind: How it is computed.
  * @factor: Unit of a ratio, or of an expression.
  * @dividend: Index in the group of the event that is divided, or shared.
@@ -73,6 +74,7 @@ enum window_metric_kind {
 struct window_metric {
 	char			*name;
 	char			*header;
+	const char		*text;
 	enum window_metric_kind	kind;
 	double			factor;
 	unsigned int		dividend;

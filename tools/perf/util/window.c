@@ -439,6 +439,10 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 	}
 
 	is_window = attr->alt_sample_period && (sample->misc & PERF_RECORD_MISC_ALT_WINDOW);
+	/* A file of --switch-output or --overwrite has only the last of what was counted. */
+	if (!stream->has_sample && !has_armed_length(tracker->deltas[source->sampler_member],
+						     sample->period, is_window, /*last_long=*/0))
+		window->whole = false;
 	if (is_window || !attr->alt_sample_period) {
 		window->ends = stream->in_round;
 		window->ending = &stream->rounds[stream->round];

@@ -45,7 +45,8 @@ enum window_problem {
  * @nr_counts: Number of events in the group.
  * @counts: Counts of the events of the group since the sample before, in the order of the
  *	group. Events that were not read have 0. Valid until the next sample.
- * @whole: No count of @counts went backwards.
+ * @whole: @counts are those since the sample before: none went backwards, and those of the
+ *	first sample began with its interval, not in an earlier file.
  * @armed: Length of the window as the kernel armed it, in units of the sampling event.
  * @weight: Length of the round that begins, in units of the sampling event.
  * @ending: The round of the window that ends, for window_round__data().

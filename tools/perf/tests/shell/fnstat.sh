@@ -8,6 +8,8 @@ set -e
 shelldir=$(dirname "$0")
 # shellcheck source=lib/test_helper.sh
 . "${shelldir}"/lib/test_helper.sh
+# shellcheck source=lib/alt_period.sh
+. "${shelldir}"/lib/alt_period.sh
 
 data=${testdir}/perf.data
 out=${testdir}/report
@@ -58,8 +60,9 @@ check_shares() {
 	fi
 }
 
-# check_screen NAME: check that a name of 20 letters fits into 80 columns, and that a cell has an
-# upper end or nothing for what never happens, cache misses of nops
+# check_screen NAME: check that a name of 20 letters fits into 80 columns, that lines above the
+# table say what its columns are, and that a cell has an upper end or nothing for what never
+# happens, cache misses of nops
 check_screen() {
 	if perf fnstat report -i "${data}" > "${out}" 2> "${log}" &&
 	   awk '/^# Overhead/ {
@@ -67,9 +70,12 @@ check_screen() {
 			for (i = 2; i <= NF; i++) {
 				if ($i == "CM/KI")
 					column = i - 1
+				bad += $i != "Overhead" && $i != "Symbol" &&
+				       !index(above, " " $i ": ")
 			}
 			bad += index($0, "Symbol") > 60 || /Windows|DIS/
 		}
+		!header { above = above $0 }
 		/ fnmix_nops$/ { rows++; bad += column && $column !~ /^<[0-9.]+$|^-$|^0[.]00$/ }
 		END { exit bad || !rows || !header }' "${out}"
 	then
@@ -195,6 +201,7 @@ test_events "Long intervals are jittered" \
 	"cycles/period=1999700,alt-period=300,period-jitter=199970,alt-period-jitter=200/" -w 300
 test_events "User space by default" "}:uS'"
 test_events "Kernel, after an option of perf record" "cycles/period=1999700/,.*}:S'" -a --kernel
+test_events "Kernel alone" "cycles/period=1999700/,.*}:S'" --all-kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" \
 	-a -c 100000 -w 300
 test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" \
@@ -216,6 +223,46 @@ test_events "A cut name of perf record" "period=100000,alt-period" --outp "${dat
 test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000 -w 300
 test_events "Several letters, one of fnstat" "cycles/freq=500,[^/]*/.*" -gF500
 test_events "No number" "expects a numerical value" -w 12x
+
+# add_offline_pmu DIR: make a copy of sysfs that has one more core PMU, without an online CPU
+add_offline_pmu() {
+	local other pmu
+
+	for other in /sys/bus/event_source/devices/*
+	do
+		if [ "$(basename "${other}")" = cpu ] || [ -e "${other}/cpus" ]
+		then
+			break
+		fi
+	done
+	pmu=$(add_fake_pmu "$1" offline_fake)
+	cp "${other}/type" "${pmu}/type"
+	cp -r "${other}/format" "${other}/events" "${pmu}"
+	echo > "${pmu}/cpus"
+}
+
+# test_fake_pmu NAME: check that the events and windows are those without this PMU
+test_fake_pmu() {
+	if SYSFS_PATH=${testdir}/sysfs perf fnstat -v record -c 99700 -M cpi -o "${data}" \
+		perf test -w fnmix 300 > "${log}" 2>&1 &&
+	   grep -qE "cycles[/,]period=99700,alt-period=[3-9][0-9][0-9]," "${log}" &&
+	   ! perf evlist -i "${data}" | grep -q _fake
+	then
+		pass "$1"
+	else
+		fail "$1"
+	fi
+	rm -rf "${testdir}/sysfs"
+}
+if add_uncore_cycles "${testdir}/sysfs"
+then
+	test_fake_pmu "An uncore PMU has cycles, too"
+else
+	skip "An uncore PMU has cycles, too: no PMU that does not sample"
+	rm -rf "${testdir}/sysfs"
+fi
+add_offline_pmu "${testdir}/sysfs"
+test_fake_pmu "A core PMU whose CPUs are offline"
 
 # test_reason NAME REGEX OPTIONS...: check that a refusal has the right reason
 test_reason() {
@@ -331,6 +378,47 @@ test_thresholds() {
 		fail "Colours of thresholds"
 	fi
 }
+
+# first_number KEY: print the first number of this member in the report
+first_number() {
+	grep -oE "\"$1\": \[?[0-9]+" "${out}" | head -n 1 | grep -oE '[0-9]+$' || true
+}
+
+# test_files NAME OPTIONS...: check that the counts of each file are those of its own time
+test_files() {
+	local name=$1 nr=0 file period total
+
+	shift
+	rm -f "${data}".[0-9]*
+	if ! perf fnstat record -c 19700 -M cpi -o "${data}" "$@" \
+		perf test -w fnmix 5000 > "${log}" 2>&1
+	then
+		fail "${name}: record"
+		return
+	fi
+	for file in "${data}".[0-9]*
+	do
+		perf fnstat report -i "${file}" --json > "${out}" 2> "${log}" || true
+		period=$(first_number period)
+		total=$(first_number totals)
+		# The program can end before the last file has a sample.
+		if [ -z "${period}" ]
+		then
+			continue
+		fi
+		if [ "$((total * 5))" -lt "$((period * 4))" ] ||
+		   [ "$((total * 4))" -gt "$((period * 5))" ] ||
+		   ! grep -q '"contradicted": false' "${out}"
+		then
+			echo "samples of ${period} cycles of ${total}" >> "${log}"
+			fail "${name}: ${file}"
+			return
+		fi
+		nr=$((nr + 1))
+	done
+	check "${name}" [ "${nr}" -ge 3 ]
+}
+test_files "Files of --switch-output add up" --switch-output=200K
 
 test_refused "an unknown attribution" -i "${data}" --attribution=none
 test_plain_period

@@ -151,6 +151,32 @@ test_wildcard() {
 	fi
 }
 
+# The event of an uncore PMU is left out, as without windows.
+test_uncore() {
+	local name="cycles of an uncore PMU, too" option
+
+	if ! add_uncore_cycles "${testdir}/sysfs"
+	then
+		skip "${name}: no PMU that does not sample"
+		return
+	fi
+	for option in --per-thread -a
+	do
+		if ! record "${option}" -e cycles:u
+		then
+			skip "${name}: no permission for ${option}"
+		elif SYSFS_PATH=${testdir}/sysfs record "${option}" \
+			-e '{cycles/period=99700,alt-period=300/,instructions}:uS' &&
+		     ! perf evlist -i "${data}" | grep -q uncore_fake &&
+		     [ "$(periods "${data}" | grep -c W)" -ge 10 ]
+		then
+			pass "${name}: ${option}"
+		else
+			fail "${name}: ${option}"
+		fi
+	done
+}
+
 # refused MESSAGE COMMAND...: check that COMMAND fails with MESSAGE and records
 # nothing
 refused() {
@@ -310,6 +336,7 @@ test_group
 test_group_member
 test_modifiers
 test_wildcard
+test_uncore
 test_windows_option
 test_frequency
 test_refusals

@@ -276,6 +276,33 @@ check_query() {
 	fi
 }
 
+# check_units: compare the example for a report with that of one in which each group is there
+# twice, as where counters do not suffice for all metrics, and a clock
+check_units() {
+	local name="A query of what is there twice, or a clock"
+
+	if "${PYTHON}" - "${testdir}" << 'END' > "${log}" 2>&1 &&
+import json, sys
+
+dir = sys.argv[1]
+with open(f"{dir}/whole.json") as file:
+	report = json.load(file)
+events = report["events"]
+report["events"] = events * 2 + [event | {"event": "cpu-clock:u", "unit": "ns"} for event in events]
+with open(f"{dir}/twice.json", "w") as file:
+	json.dump(report, file)
+assert {event["unit"].split("/")[-1] for event in events} <= {"cycles", "instructions"}
+END
+	   query "${testdir}/whole.json" > "${testdir}/whole.txt" &&
+	   query "${testdir}/twice.json" | diff - "${testdir}/whole.txt" > "${log}" 2>&1 &&
+	   [ -s "${testdir}/whole.txt" ]
+	then
+		pass "${name}"
+	else
+		fail "${name}"
+	fi
+}
+
 test_query() {
 	local windows
 
@@ -291,6 +318,7 @@ test_query() {
 		return
 	fi
 	check_query "A query of many reports"
+	check_units
 	windows="period=${period}0,alt-period=100,alt-period-jitter=60"
 	if ! record "{cycles/${windows}/,instructions/period=${period}0/}:uS"
 	then

@@ -1,20 +1,36 @@
 -- Print the CPI of each function in all reports of the table "reports", whose column "data" has
 -- the output of perf report --windows --json.
-WITH entry AS (
-	SELECT e.value ->> 'symbol' AS symbol,
+WITH report AS (
+	SELECT row_number() OVER () AS machine_nr, data FROM reports
+), grp AS (
+	-- Some machines have a clock instead of cycles.
+	SELECT row_number() OVER () AS nr, machine_nr, v.value AS event, v.value ->> 'unit' AS unit,
+		count(*) OVER (PARTITION BY machine_nr, v.value ->> 'unit') AS nr_groups
+	FROM report, json_each(data -> 'events') AS v
+	WHERE v.value -> 'windows' IS NOT NULL
+		AND replace('/' || (v.value ->> 'unit'), '/cpu-', '/') LIKE '%/cycles'
+), entry AS (
+	SELECT machine_nr, unit, nr_groups, nr, e.value ->> 'symbol' AS symbol,
 		CAST(e.value -> 'windows' ->> 'weight' AS float) AS time,
 		CAST(e.value -> 'windows' ->> 'windows' AS float) AS windows,
 		CAST(e.value -> 'windows' ->> 'used' AS float) AS used,
 		CAST(e.value -> 'windows' -> 'problems' ->> 'left' AS float) AS ended,
 		CAST(e.value -> 'metrics' -> 'cpi' ->> 'dividend' AS float) AS cycles,
 		CAST(e.value -> 'metrics' -> 'cpi' ->> 'divisor' AS float) AS insns
-	FROM reports, json_each(data -> 'events') AS v, json_each(v.value -> 'entries') AS e
+	FROM grp, json_each(event -> 'entries') AS e
 	WHERE e.value -> 'windows' IS NOT NULL
+), machine AS (
+	-- Groups that count the same are of the same time: take their mean.
+	SELECT symbol, sum(time) / nr_groups AS time, sum(windows) / nr_groups AS windows,
+		sum(used) / nr_groups AS used, sum(ended) / nr_groups AS ended,
+		sum(cycles) / count(DISTINCT CASE WHEN cycles IS NOT NULL THEN nr END) AS cycles,
+		sum(insns) / count(DISTINCT CASE WHEN insns IS NOT NULL THEN nr END) AS insns
+	FROM entry GROUP BY machine_nr, unit, nr_groups, symbol
 )
 SELECT round(CAST(100 * sum(time) / sum(sum(time)) OVER () AS numeric), 2) AS "%CY",
 	round(CAST(sum(cycles) / nullif(sum(insns), 0) AS numeric), 2) AS "CPI",
-	CAST(sum(used) AS bigint) AS "Windows",
+	CAST(round(sum(used)) AS bigint) AS "Windows",
 	CAST(round(100 * sum(ended) / nullif(sum(windows), 0)) AS bigint) AS "%DIS",
 	symbol AS "Symbol"
-FROM entry GROUP BY symbol HAVING sum(time) > 0
+FROM machine GROUP BY symbol HAVING sum(time) > 0
 ORDER BY sum(time) DESC;
