@@ -303,6 +303,17 @@ static int test__window_plain(struct test_suite *test __maybe_unused,
 	return ret;
 }
 
+/* Let each thread have counts, rounds and windows of its own. */
+static int fixture__init_threads(struct fixture *f)
+{
+	if (fixture__init(f))
+		return -ENOMEM;
+	f->cycles->core.attr.alt_sample_period = 10;
+	f->cycles->core.attr.inherit = 1;
+	f->cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
+	return 0;
+}
+
 static int test__window_threads(struct test_suite *test __maybe_unused,
 				int subtest __maybe_unused)
 {
@@ -323,11 +334,8 @@ static int test__window_threads(struct test_suite *test __maybe_unused,
 	struct fixture f;
 	int ret;
 
-	if (fixture__init(&f))
+	if (fixture__init_threads(&f))
 		return TEST_FAIL;
-	f.cycles->core.attr.alt_sample_period = 10;
-	f.cycles->core.attr.inherit = 1;
-	f.cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
 	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
 	if (!ret)
 		ret = check_nr_streams(&f, 2);
@@ -359,11 +367,8 @@ static int test__window_parts(struct test_suite *test __maybe_unused,
 	struct fixture f;
 	int ret;
 
-	if (fixture__init(&f))
+	if (fixture__init_threads(&f))
 		return TEST_FAIL;
-	f.cycles->core.attr.alt_sample_period = 10;
-	f.cycles->core.attr.inherit = 1;
-	f.cycles->core.attr.sample_type |= PERF_SAMPLE_TID;
 	ret = run_steps(&f, steps, ARRAY_SIZE(steps));
 	fixture__exit(&f);
 	return ret;
