@@ -45,7 +45,7 @@ MAX_ROWS = 2000
 
 MARKS = {
 	"": "",
-	"?": "can be wrong by more than a fifth",
+	"?": "can be wrong by more than a quarter",
 	"<": "less than that",
 	"-": "not known",
 }
@@ -316,6 +316,8 @@ def section(event, position, max_rows):
 
 	out = [f'<section id="e{position}"><h2>{e(event["event"])}</h2>',
 	       f'<p class="facts">{" · ".join(facts)}</p>',
+	       *(f'<p class="remark">{e(remark)}</p>'
+		 for remark in (windows or {}).get("remarks", [])),
 	       '<div class="tools"><label>Find <input type="search" spellcheck="false" '
 	       'placeholder="part of a name"></label> <span class="found" role="status"></span>']
 	if with_children:
@@ -378,6 +380,7 @@ h2 { font: 600 1em ui-monospace, monospace; margin: 1.6em 0 0; overflow-wrap: an
 h3 { font-size: 1em; margin: 0; }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .facts, small, .legend { color: var(--dim); } .facts { margin: .2em 0; } .facts b { color: var(--fg); }
+.remark { margin: .2em 0; padding-left: .6em; border-left: 3px solid var(--hot); }
 .tools { display: flex; flex-wrap: wrap; gap: .4em 1.2em; align-items: center; margin: .7em 0 .4em; }
 .scroll { max-height: 48vh; overflow: auto; border: 1px solid var(--line); width: fit-content;
 	max-width: 100%; }

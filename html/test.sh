@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 24
+plan 25
 
 check()				# WHAT COMMAND...
 {
@@ -51,7 +51,7 @@ report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
 	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
 	 "windows": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
-		     "sampler": 0, "length": 300,
+		     "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
 		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
 			     "problems": {"left": 50, "lost": 0}}},
 	 "entries": entries}]}
@@ -86,6 +86,9 @@ result 0 "Write a page"
 cp "${testdir}/page.html" "${testdir}/first.html"
 check "From the standard input, the same bytes" \
 	sh -c "'${PYTHON}' '${script}' - < '${testdir}/good.json' | cmp - '${testdir}/first.html'"
+
+check "What is missing" grep -q '<p class="remark">Throttled &lt;b&gt; &amp; more<' \
+	"${testdir}/first.html"
 
 # They are no windows, and do not end elsewhere.
 page "${testdir}/branches.json"

@@ -67,7 +67,7 @@ for window in 1500 300 60; do
 done
 # The last windows are the shortest, which tell it best.
 added=$(perf report -i "$data" --windows 2> /dev/null |
-	sed -n 's/^# Windows: .* Without the \([0-9]*\) that an interrupt adds.*/\1/p')
+	sed -n 's/^# [0-9]* windows .* Without the \([0-9]*\) that an interrupt adds.*/\1/p')
 echo "# perf report finds ${added:-0} cycles that an interrupt adds"
 [ "${added:-0}" -ge $((refill - 3)) ] && [ "${added:-0}" -le $((refill + 3)) ]
 result $? 'perf report finds what an interrupt adds'

@@ -5,7 +5,7 @@
 #
 # Type what each block of commands in the documents says, one after the other in one
 # directory, and compare the functions of a table behind it: the first two columns are about
-# what they are in the document. (A value without a mark can be wrong by a fifth, in both.)
+# what they are in the document. (A value without a mark can be wrong by a quarter, in both.)
 # What is not typed is in the table here with the reason, and nothing else is. KTAP.
 . "$(dirname "$0")/ktap.sh"
 
@@ -16,7 +16,7 @@ other='*armv8_*'
 branches=stop
 [ -e /sys/bus/event_source/devices/cpu/caps/branches ] || branches=line
 table="
-perf-fnstat.txt|block|3000 interrupts *|what a simulation printed
+perf-fnstat.txt|block|six chosen *|what a simulation printed
 README.md|block|throttling *|what make headline prints
 README.md|block|patches/ *|the directories
 perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut

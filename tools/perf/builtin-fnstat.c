@@ -121,13 +121,17 @@ static int can_count_cycles(const char *terms, bool kernel)
 }
 
 #define DEFAULT		(~0ULL)
+#define DEFAULT_PERIOD	1999700
+/* Shortest interval of a clock, in ns. */
+#define MIN_CLOCK	100000
 
 /*
  * Cycles that a window executes after what the interrupt adds: more than this differs between
- * interrupts, and more than a reorder buffer holds.
+ * interrupts, and more than a reorder buffer holds. Where no samples of instructions are exact,
+ * fewer cycles have less of other functions, but what an interrupt adds differs by a part of it.
  */
 #define WINDOW_LENGTH	300
-#define WINDOW_JITTER	200
+#define WINDOW_ALONE	100
 #define MAX_WINDOW	5000
 
 struct fnstat_record {
@@ -143,6 +147,7 @@ struct fnstat_record {
 	bool		kernel;
 	bool		own_branches;
 	bool		branches;
+	bool		exact;
 };
 
 /* Choose the lengths of windows that the user has not given. */
@@ -157,15 +162,19 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	rec->hz = 1e9;
 	if (window_cost__measure(&cost, &rec->hz, &rec->branches))
 		cost = 0;
+	rec->exact = window_cost__is_exact();
 	/* Do not replace windows or branch stacks that the user asked for. */
 	if (rec->window != DEFAULT || rec->own_branches)
 		rec->branches = false;
 	if (rec->window == DEFAULT) {
-		rec->window = max(cost, 0.0) + 0.5 + WINDOW_LENGTH;
+		double length = rec->exact ? WINDOW_LENGTH : max_t(double, cost, WINDOW_ALONE);
+		u64 jitter = length * 2 / 3;
+
+		rec->window = max(cost, 0.0) + 0.5 + length;
 		/* A PMU can have a minimum. */
 		for (;; rec->window *= 2) {
 			scnprintf(terms, sizeof(terms), "/period=999700,alt-period=%" PRIu64 "/",
-				  rec->window - WINDOW_JITTER / 2);
+				  rec->window - jitter / 2);
 			if (can_count_cycles(terms, /*kernel=*/false) != -EINVAL ||
 			    rec->window > MAX_WINDOW)
 				break;
@@ -178,7 +187,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 				   "branch stacks, but those of TopDown from samples alone" :
 				   "samples alone, and less precise");
 		} else if (rec->window_jitter == DEFAULT) {
-			rec->window_jitter = WINDOW_JITTER;
+			rec->window_jitter = jitter;
 		}
 	}
 	/* A program that repeats itself must not stay in step with the samples. */
@@ -233,8 +242,11 @@ static int fnstat__add_clock(const struct fnstat_record *rec, struct strbuf *eve
 	if (rec->freq)
 		return strbuf_addf(events, "{cpu-clock/freq=%" PRIu64 "/,page-faults}:%sS",
 				   rec->freq, rec->kernel ? "" : "u");
+	if (rec->period < MIN_CLOCK)
+		pr_warning("fnstat: the clock has an interval of %d ns, the shortest one\n",
+			   MIN_CLOCK);
 	return strbuf_addf(events, "{cpu-clock/period=%" PRIu64 "/,page-faults}:%sS",
-			   max_t(u64, rec->period, 100000), rec->kernel ? "" : "u");
+			   max_t(u64, rec->period, MIN_CLOCK), rec->kernel ? "" : "u");
 }
 
 /* Append the event with windows, or with branch stacks. */
@@ -254,18 +266,28 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 	struct window_record group = {
 		.pmu		= pmu,
 		.modifiers	= rec->kernel ? ":S" : ":uS",
+		.windows	= rec->window && !rec->kernel,
 	};
+	size_t len = events->len;
 	int ret = fnstat__add_sampler(rec, pmu, rec->window, /*branches=*/false, &cycles) ?:
 		  fnstat__add_sampler(rec, pmu, /*window=*/0, /*branches=*/true, &branches) ?:
 		  fnstat__add_sampling_terms(rec, &terms);
 
 	group.sampler = cycles.buf;
 	group.branches_sampler = rec->branches ? branches.buf : NULL;
-	group.terms = terms.buf;
-	if (!ret && rec->counters)
+	/* Late samples of other events tell less than windows do. */
+	group.terms = rec->window && !rec->branches && !rec->exact ? NULL : terms.buf;
+	if (!ret && rec->counters) {
 		ret = window_record__add_group(&group, rec->counters, events);
-	else
+		/* The user's events can need all counters. */
+		if (!ret && group.windows && window_record__can_open(events->buf + len)) {
+			group.windows = false;
+			strbuf_setlen(events, len);
+			ret = window_record__add_group(&group, rec->counters, events);
+		}
+	} else {
 		ret = ret ?: window_record__add_metrics(&group, metrics, events);
+	}
 	strbuf_release(&cycles);
 	strbuf_release(&branches);
 	strbuf_release(&terms);
@@ -339,6 +361,10 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	int ret;
 
 	fnstat__choose_window(rec);
+	if (!rec->metrics && !rec->counters && !rec->exact) {
+		metrics = "cpi,instructions-share";
+		pr_info("fnstat: no metrics of misses by default, as samples are late on this CPU: -M branch-mpki,cache-mpki has rough ones\n");
+	}
 	/* The user's events can have a PMU. */
 	if (perf_pmus__num_core_pmus() > 1 && !rec->counters)
 		ret = fnstat__add_pmu_groups(rec, metrics, events);
@@ -383,6 +409,26 @@ static int parse_freq(const struct option *opt, const char *arg, int unset)
 	if (!*freq || *end || !isdigit(*arg)) {
 		pr_err("fnstat: the frequency is a number above 0, or max\n");
 		return -1;
+	}
+	return 0;
+}
+
+/* Check what the user has given, and the kernel refuses without a reason, or takes. */
+static int fnstat__check_lengths(const struct fnstat_record *rec)
+{
+	u64 period = rec->period == DEFAULT ? DEFAULT_PERIOD : rec->period;
+	int limit;
+
+	if (!rec->freq && rec->window != DEFAULT && rec->window >= period) {
+		pr_err("fnstat: the window is not shorter than the long interval of %" PRIu64 "\n",
+		       period);
+		return -EINVAL;
+	}
+	if (rec->freq && !sysctl__read_int("kernel/perf_event_max_sample_rate", &limit) &&
+	    rec->freq > (u64)limit) {
+		pr_err("fnstat: the kernel takes at most %d samples in a second, see kernel.perf_event_max_sample_rate, and a round can have two\n",
+		       limit);
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -441,18 +487,27 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		goto out;
 	}
 
+	ret = fnstat__check_lengths(&rec);
+	if (ret)
+		goto out;
+
 	rec.own_branches = args.branches;
 	rec.cpus = args.cpus;
 	rec.kernel |= args.kernel;
 	if (rec.period == DEFAULT)
-		rec.period = 1999700;
+		rec.period = DEFAULT_PERIOD;
 
 	ret = can_count_cycles("", rec.kernel);
 	/* perf record would drop the kernel silently, and keep the lengths for it. */
-	if (rec.kernel && !args.kernel && (ret == -EACCES || ret == -EPERM) &&
-	    !can_count_cycles("", /*kernel=*/false)) {
-		pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
-		rec.kernel = false;
+	if (rec.kernel && !args.kernel && (ret == -EACCES || ret == -EPERM)) {
+		int user = can_count_cycles("", /*kernel=*/false);
+
+		/* Permissions are checked before what the machine has. */
+		if (!user || user == -ENOENT) {
+			pr_warning("fnstat: no permission to count the kernel, only user space. See perf_event_paranoid in perf_event_open(2).\n");
+			rec.kernel = false;
+			ret = user;
+		}
 	}
 	if (ret == -EBUSY)
 		pr_err("fnstat: others hold the counters that can count cycles\n");
@@ -463,12 +518,14 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (ret)
 		goto out;
 
-	rec_argv = calloc(args.nr + argc + 5, sizeof(*rec_argv));
+	rec_argv = calloc(args.nr + argc + 6, sizeof(*rec_argv));
 	if (!rec_argv) {
 		ret = -ENOMEM;
 		goto out;
 	}
 	rec_argv[nr++] = "record";
+	/* Tells which part of the time the event was throttled. */
+	rec_argv[nr++] = "--running-time";
 	rec_argv[nr++] = "-e";
 	rec_argv[nr++] = events.buf;
 	for (int i = 0; i < args.nr; i++)

@@ -138,32 +138,12 @@ static void hist_entry__fprintf_json(struct hist_entry *he, struct hists *hists,
 	}
 }
 
-/*
- * Print what a period is a number of: the event without terms and modifiers. So all that
- * have the same unit can be added.
- */
+/* Print what a period is a number of. All that have the same unit can be added. */
 static void evsel__fprintf_unit_json(struct evsel *evsel, int depth, FILE *fp)
 {
-	const char *name = evsel__name(evsel), *slash = strchr(name, '/');
-	size_t len = strlen(name);
-	char *unit;
+	char *unit = evsel__unit(evsel);
 
-	if (evsel__is_clock(evsel)) {
-		output_json_key_string(fp, true, depth, "unit", "ns");
-		return;
-	}
-	if (slash) {
-		size_t word = strcspn(slash + 1, "=,/");
-
-		/* Either "event/term=1/" or "pmu/event,term=1/". */
-		len = slash - name;
-		if (word && slash[1 + word] != '=')
-			len += 1 + word;
-	} else if (evsel->core.attr.type != PERF_TYPE_TRACEPOINT) {
-		len = strcspn(name, ":");
-	}
-	unit = strndup(name, len);
-	output_json_key_string(fp, true, depth, "unit", unit ?: name);
+	output_json_key_string(fp, true, depth, "unit", unit ?: evsel__name(evsel));
 	free(unit);
 }
 

@@ -136,23 +136,6 @@ static const struct window_stats *hist_entry__shown_windows(const struct hist_en
 	return he->windows ? &he->windows[symbol_conf.cumulate_callchain ? 1 : 0] : NULL;
 }
 
-/* Compare the windows and samples of all entries, once. */
-static int hists__calibrate_windows(struct hists *hists)
-{
-	struct window_group *group = hists->window_group;
-	struct window_entry *entries;
-	unsigned int nr;
-
-	if (group->calibrated)
-		return 0;
-	entries = hists__window_entries(hists, &nr);
-	if (!entries)
-		return -ENOMEM;
-	window_group__calibrate(group, entries, nr);
-	free(entries);
-	return 0;
-}
-
 static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool children,
 						  unsigned int metric,
 						  struct window_estimate *estimate)
@@ -162,8 +145,7 @@ static enum window_quality __hist_entry__estimate(struct hist_entry *he, bool ch
 	struct window_stats *stats;
 	struct window_entry entry;
 
-	if (!he->windows || !group || metric >= group->nr_metrics ||
-	    hists__calibrate_windows(he->hists))
+	if (!he->windows || !group || metric >= group->nr_metrics)
 		return WINDOW_ESTIMATE_NONE;
 	stats = &he->windows[children];
 	entry.stats = stats;
@@ -333,7 +315,7 @@ static int hpp_window__print_total(const struct hpp_window *hw, struct hists *hi
 	case COLUMN_TIME:
 		break;
 	default:
-		if (!metric || hists__calibrate_windows(column) || !isfinite(metric->total)) {
+		if (!metric || !isfinite(metric->total)) {
 			quality = WINDOW_ESTIMATE_NONE;
 			break;
 		}
@@ -726,6 +708,58 @@ int hists__track_window(struct hists *hists, struct window_tracker *tracker,
 }
 
 /**
+ * hists__track_throttle - Note that an event is stopped, or that it counts again.
+ * @tracker: The samples so far.
+ * @event: A PERF_RECORD_THROTTLE or PERF_RECORD_UNTHROTTLE.
+ * @sample: Its sample.
+ */
+void hists__track_throttle(struct window_tracker *tracker, union perf_event *event,
+			   struct perf_sample *sample)
+{
+	struct evsel *evsel = sample->evsel;
+	struct window_group *group = NULL;
+	u64 time = window_tracker__throttle(tracker, &event->throttle);
+
+	if (evsel)
+		group = evsel__hists(evsel__window_sampler(evsel__leader(evsel)))->window_group;
+	if (!group)
+		return;
+	group->missing.nr_throttled += event->header.type == PERF_RECORD_THROTTLE;
+	group->missing.throttled += time;
+}
+
+/**
+ * evlist__find_missing_windows - Find out what a recording lacks, for each group.
+ * @evlist: Its events.
+ * @tracker: All of its samples.
+ * @part: They are selected by time or CPU. What such a part lacks is not known.
+ */
+void evlist__find_missing_windows(struct evlist *evlist, const struct window_tracker *tracker,
+				  bool part)
+{
+	const struct events_stats *stats = evlist__stats(evlist);
+	double lost = stats->total_lost_samples;
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		struct window_group *group = evsel__hists(evsel)->window_group;
+
+		if (!group)
+			continue;
+		if (part) {
+			memset(&group->missing, 0, sizeof(group->missing));
+			continue;
+		}
+		if (lost)
+			group->missing.lost = lost / (lost + stats->nr_events[PERF_RECORD_SAMPLE]);
+		if (perf_evsel__attr_has_per_thread_sample_period(&evsel->core)) {
+			window_tracker__nr_threads(tracker, &group->missing.nr_ended,
+						   &group->missing.nr_without_sample);
+		}
+	}
+}
+
+/**
  * hists__has_window_metric - Check if the events of a metric are counted.
  * @hists: Of any event.
  * @metric: Index of the metric.
@@ -737,6 +771,52 @@ bool hists__has_window_metric(const struct hists *hists, unsigned int metric)
 	const struct window_group *group = hists->window_group;
 
 	return group && metric < group->nr_metrics && group->metrics[metric].available;
+}
+
+/* Check if a metric has an event of a group. */
+static bool window_group__uses(const struct window_group *group, unsigned int event)
+{
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		const struct window_metric *metric = &group->metrics[i];
+
+		for (unsigned int j = 0; j < metric->nr_ids; j++) {
+			if (metric->available && metric->id_events[j] == event)
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * evlist__warn_unused_events - Warn of events that were counted for nothing.
+ * @evlist: Of the recording.
+ */
+void evlist__warn_unused_events(struct evlist *evlist)
+{
+	struct strbuf names = STRBUF_INIT;
+	struct evsel *evsel, *member;
+
+	evlist__for_each_entry(evlist, evsel) {
+		const struct window_group *group = evsel__hists(evsel)->window_group;
+		unsigned int i = 0;
+
+		/* A clock has metrics of no function. */
+		if (!group || evsel__is_clock(evsel))
+			continue;
+		for_each_group_evsel(member, evsel__leader(evsel)) {
+			unsigned int event = i++;
+
+			if (event >= group->nr_counts)
+				break;
+			if (event != group->sampler_index && (int)event != group->insns &&
+			    (int)event != group->slots && !window_group__uses(group, event))
+				strbuf_addf(&names, "%s%s", names.len ? ", " : "",
+					    evsel__name(member));
+		}
+	}
+	if (names.len)
+		ui__warning("No metric has these events, see 'totals' of --json: %s.\n", names.buf);
+	strbuf_release(&names);
 }
 
 /**
@@ -779,6 +859,14 @@ int hist_entry__snprint_window_metric(struct hist_entry *he, unsigned int metric
 	return snprint_estimate(buf, size, &estimate, quality, symbol_conf.show_window_ci);
 }
 
+/* Check if the windows of two groups have the same bias in the same code. */
+static bool window_group__is_alike(const struct window_group *a, const struct window_group *b)
+{
+	/* What an interrupt adds, which is a part of the length, was measured each time. */
+	return a->branches == b->branches && fabs(a->length - b->length) <= 0.1 * a->length &&
+	       (a->insns >= 0 && a->samplers[a->insns]) == (b->insns >= 0 && b->samplers[b->insns]);
+}
+
 /**
  * hist_entry__window_metric_z - Compare a metric of two entries.
  * @he: An entry.
@@ -795,10 +883,13 @@ bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 	enum window_quality quality_a = hist_entry__estimate(he, metric, &a);
 	enum window_quality quality_b = hist_entry__estimate(pair, metric, &b);
 
+	const struct window_group *group_a = he->hists->window_group;
+	const struct window_group *group_b = pair->hists->window_group;
+
 	if (quality_a == WINDOW_ESTIMATE_NONE || quality_b == WINDOW_ESTIMATE_NONE ||
-	    he->hists->window_group->contradicted || pair->hists->window_group->contradicted)
+	    window_group__marks_all(group_a) || window_group__marks_all(group_b))
 		return false;
-	*z = window_estimate__z(&a, &b);
+	*z = window_estimate__z(&a, &b, window_group__is_alike(group_a, group_b));
 	return true;
 }
 
@@ -819,8 +910,25 @@ static void fprintf_number(FILE *fp, const char *name, double value)
  */
 void hists__fprintf_windows_json(struct hists *hists, int depth, FILE *fp)
 {
-	hists__calibrate_windows(hists);
+	struct strbuf remarks = STRBUF_INIT;
+	bool comma = false;
+	char *last, *tmp;
+
 	window_group__fprintf_json(hists->window_group, depth, fp);
+	hists__window_remarks(hists, &remarks);
+	last = hists__window_remark(hists);
+	if (last)
+		strbuf_addf(&remarks, "%s\n", last);
+	free(last);
+	output_json_key_format(fp, true, depth, "remarks", "[");
+	for (char *line = strtok_r(remarks.buf, "\n", &tmp); line;
+	     line = strtok_r(NULL, "\n", &tmp)) {
+		output_json_delimiters(fp, comma, depth + 1);
+		comma = true;
+		output_json_string(fp, line);
+	}
+	fputc(']', fp);
+	strbuf_release(&remarks);
 }
 
 /**
@@ -866,44 +974,79 @@ void hist_entry__fprintf_windows_json(struct hist_entry *he, bool children, int 
 	output_json_format(fp, false, depth, "}");
 }
 
-/* Print how many windows were used, without the end of the line. */
-static size_t window_stats__fprintf(const struct window_stats *stats,
-				    const struct window_group *group, FILE *fp)
+/* Print how many windows there are of what length, and those that are not of one place. */
+static size_t window_stats__fprintf(const struct window_stats *stats, struct hists *hists,
+				    FILE *fp)
 {
-	static const struct {
+	const char *left = hists->hpp_list->sym ? "ended in another function" : "ended elsewhere";
+	const struct window_group *group = hists->window_group;
+	const struct {
 		enum window_problem	problem;
 		const char		*text;
 	} problems[] = {
-		{ WINDOW_LEFT,		"ended elsewhere" },
+		{ WINDOW_LEFT,		left },
 		{ WINDOW_LOST,		"with lost samples" },
 		{ WINDOW_LENGTH,	"of another length" },
 		{ WINDOW_BACKWARDS,	"with counts that go backwards" },
 		{ WINDOW_SPLIT,		"split" },
 		{ WINDOW_MULTIPLEXED,	"multiplexed" },
 	};
+	char *unit, *event;
 	size_t ret = 0;
 
 	if (group->branches)
 		return fprintf(fp, "Branch stacks: %" PRIu64, stats->nr_used);
 	if (!window_group__has_windows(group))
 		return fprintf(fp, "No windows");
-	ret += fprintf(fp, "Windows: %" PRIu64, stats->nr_windows);
+	ret += fprintf(fp, "%" PRIu64 " windows", stats->nr_windows);
+	unit = evsel__unit(group->sampler);
+	/* Without the PMU. */
+	event = unit ? strrchr(unit, '/') : NULL;
 	if (group->length)
-		ret += fprintf(fp, " of %.0f", group->length);
-	ret += fprintf(fp, ", used: %" PRIu64 " (%.1f %%)", stats->nr_used,
-		       stats->nr_windows ? 100. * stats->nr_used / stats->nr_windows : 0);
+		ret += fprintf(fp, " of %.0f %s", group->length, event ? event + 1 : unit ?: "");
+	free(unit);
 	for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
 		u64 nr = stats->problems[ilog2(problems[i].problem)];
 
 		if (nr)
 			ret += fprintf(fp, ", %" PRIu64 " %s", nr, problems[i].text);
 	}
+	if (stats->nr_used < stats->nr_windows)
+		ret += fprintf(fp, ", %" PRIu64 " used", stats->nr_used);
 	if (fabs(group->costs[group->sampler_index]) >= 0.5) {
 		ret += fprintf(fp, ". Without the %.0f that an interrupt adds",
 			       group->costs[group->sampler_index]);
 	}
 	return ret;
 }
+
+/* An entry with fewer rounds tells nothing. */
+#define MIN_ROUNDS	3
+/* An entry needs so many rounds for a good value, and their number is chance if it has few. */
+#define GOOD_ROUNDS	100
+#define FEW_ROUNDS	5
+
+static double window_stats__nr_rounds(const struct window_stats *stats)
+{
+	return stats->weight2 ? stats->weight * stats->weight / stats->weight2 : 0;
+}
+
+/**
+ * hist_entry__has_few_rounds - Check if a row says nothing.
+ * @he: Its entry.
+ *
+ * Return: True if it has fewer than three rounds, in a table that is not for a program.
+ */
+bool hist_entry__has_few_rounds(const struct hist_entry *he)
+{
+	/* Some periods of a frequency differ. */
+	return he->windows && he->hists->window_group && !symbol_conf.field_sep && !verbose &&
+	       !symbol_conf.cumulate_callchain && !symbol_conf.report_hierarchy &&
+	       window_stats__nr_rounds(he->windows) < MIN_ROUNDS - 0.5;
+}
+
+/* A factor of data that is too large to be told. */
+#define FAR_MORE	1000
 
 /* The time of an entry without a good value, and the factor of data that it needs for one. */
 struct shortage {
@@ -919,36 +1062,48 @@ static int cmp_shortage(const void *a, const void *b)
 }
 
 /*
- * Estimate the factor of data that an entry needs for an interval of a fifth: with samples
- * alone, which is an upper limit, or with windows where there are no samples.
+ * Estimate the factor of data that an entry needs for a value without a mark: with samples alone,
+ * which is an upper limit, or with windows where there are no samples. More windows have the same
+ * bias: it can be infinite. @estimate: Of the metric, or NULL.
  */
 static double window_entry__needs(const struct window_entry *entry,
 				  const struct window_group *group,
-				  const struct window_metric *metric, double error)
+				  const struct window_metric *metric,
+				  const struct window_estimate *estimate)
 {
-	double variance = 0;
+	double most = pow(log(1 + WINDOW_MAX_ERROR) / 1.96, 2), variance = 0, bias;
 
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		unsigned int event = metric->id_events[i];
 
-		if (event == group->sampler_index)
+		if (event == group->sampler_index) {
 			variance += entry->stats->weight2 / pow(entry->stats->weight, 2);
-		else if (entry->samples[event].share)
+		} else if (group->samplers[event] && entry->samples[event].share) {
 			variance += 1 / entry->samples[event].share / entry->samples[event].all;
-		else
-			return pow(error / log(1.2), 2);
+		} else if (group->samplers[event] && entry->samples[event].all) {
+			/* None is about half of one. */
+			variance += 2;
+		} else {
+			if (!estimate || estimate->low <= 0)
+				return FAR_MORE;
+			bias = pow(estimate->bias / estimate->value, 2);
+			variance = pow(log(estimate->high / estimate->low) / 2 / 1.96, 2) - bias;
+			return most > bias ? variance / (most - bias) : INFINITY;
+		}
 	}
-	return variance * pow(1.96 / log(1.2), 2);
+	return variance / most;
 }
 
 /*
  * Find out how much more data would give nine tenths of the time a good value of a metric.
+ * @at_least: Set if entries with few rounds have more than a tenth of the time: there are others.
  * Return: The part of the time that has none now, or 0 if it is not known.
  */
-static double hists__window_shortage(struct hists *hists, unsigned int metric, double *factor)
+static double hists__window_shortage(struct hists *hists, unsigned int metric, double *factor,
+				     bool *at_least)
 {
 	const struct window_group *group = hists->window_group;
-	double time = 0, without = 0, left;
+	double time = 0, without = 0, few = 0, left;
 	struct shortage *shortages;
 	unsigned int nr = 0, i;
 
@@ -960,7 +1115,7 @@ static double hists__window_shortage(struct hists *hists, unsigned int metric, d
 		struct window_estimate estimate;
 		enum window_quality quality;
 		struct window_entry entry;
-		double error = INFINITY;
+		double nr_rounds;
 
 		if (he->filtered || !he->windows || !he->windows->weight ||
 		    nr == hists->nr_entries)
@@ -972,12 +1127,19 @@ static double hists__window_shortage(struct hists *hists, unsigned int metric, d
 		if (quality == WINDOW_ESTIMATE_GOOD || !entry.samples)
 			continue;
 		without += he->windows->weight;
-		if (quality != WINDOW_ESTIMATE_NONE && estimate.low > 0)
-			error = log(estimate.high / estimate.low) / 2;
 		shortages[nr].time = he->windows->weight;
 		shortages[nr++].factor = window_entry__needs(&entry, group,
-							     &group->metrics[metric], error);
+							     &group->metrics[metric],
+							     quality == WINDOW_ESTIMATE_NONE ?
+							     NULL : &estimate);
+		nr_rounds = window_stats__nr_rounds(he->windows);
+		if (nr_rounds < FEW_ROUNDS) {
+			few += he->windows->weight;
+			shortages[nr - 1].factor = max(shortages[nr - 1].factor,
+						       GOOD_ROUNDS / nr_rounds);
+		}
 	}
+	*at_least = few > time / 10;
 	qsort(shortages, nr, sizeof(*shortages), cmp_shortage);
 	left = without;
 	for (i = 0; i < nr && left > time / 10; i++)
@@ -987,64 +1149,138 @@ static double hists__window_shortage(struct hists *hists, unsigned int metric, d
 	return time ? without / time : 0;
 }
 
-/**
- * window_group__contradiction - Describe that samples are missing.
- * @group: The group.
- *
- * Return: A sentence to be freed, or NULL if none are.
- */
-char *window_group__contradiction(const struct window_group *group)
+/* Add a line, unless it is there already. */
+static void __printf(2, 3) add_remark(struct strbuf *remarks, const char *format, ...)
 {
-	char *text;
+	va_list args;
+	char *line;
 
-	if (!group->contradicted ||
-	    asprintf(&text, "Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.",
-		     group->contradiction) < 0)
-		return NULL;
-	return text;
+	va_start(args, format);
+	if (vasprintf(&line, format, args) < 0)
+		line = NULL;
+	va_end(args);
+	if (line && !strstr(remarks->buf, line))
+		strbuf_addf(remarks, "%s\n", line);
+	free(line);
+}
+
+/* Add the sentences about a group that are not there yet. */
+static void window_group__add_remarks(const struct window_group *group, struct strbuf *remarks)
+{
+	const struct window_missing *missing = &group->missing;
+	double throttled = window_group__throttled(group);
+	double threads = window_group__short_threads(group);
+
+	if (group->sampler->core.attr.alt_sample_period && !window_group__has_windows(group))
+		add_remark(remarks,
+			   "Windows that count the kernel have the interrupts in them, and are not used: record user space, ':uS'.");
+	if (group->differs) {
+		add_remark(remarks,
+			   "%s is %.3g in the windows, and %.3g was counted: they are not like the program, as with interrupts in them, and all values have a mark.%s",
+			   group->differs->header, group->mean, group->differs->total,
+			   group->insns < 0 ? " Record instructions in the same group." : "");
+	}
+	if (group->contradicted) {
+		add_remark(remarks,
+			   "Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.",
+			   group->contradiction);
+	}
+	/* The part is not known without --running-time of perf record. */
+	if (missing->nr_throttled && !missing->time) {
+		add_remark(remarks,
+			   "Throttled %u times: what ran then is missing. Record with a longer period.",
+			   missing->nr_throttled);
+	} else if (throttled >= 0.005) {
+		add_remark(remarks,
+			   "Throttled for %.0f %% of the time (%u times): what ran then is missing. Record with a longer period.",
+			   100 * throttled, missing->nr_throttled);
+	}
+	if (threads > 0.01) {
+		add_remark(remarks,
+			   "%u of %u threads, with up to %.0f %% of the time, ended before their first sample: record with -a, or a smaller -c.",
+			   missing->nr_without_sample, missing->nr_ended, 100 * threads);
+	}
+	if (missing->lost > 0.01) {
+		add_remark(remarks,
+			   "%.0f %% of the samples were lost: record with a longer period, or a larger buffer (-m).",
+			   100 * missing->lost);
+	}
+	if (missing->kernel > 0.01) {
+		add_remark(remarks,
+			   "%.0f %% of the time was in the kernel, or idle, and is not here: see --kernel of perf fnstat record.",
+			   100 * missing->kernel);
+	}
+	if (window_group__missing(group) > WINDOW_MAX_MISSING) {
+		add_remark(remarks,
+			   "All values have a mark, as more than %.0f %% of the time is missing.",
+			   100 * WINDOW_MAX_MISSING);
+	}
+}
+
+/* Check if the columns of an event are in a table. */
+static bool hists__has_in_table(struct hists *hists, struct evsel *evsel)
+{
+	struct hists *others = evsel__hists(evsel);
+
+	return others == hists ||
+	       (others->window_group && evsel__is_in_window_table(evsel) &&
+		hists__window_table(others) == hists);
 }
 
 /**
- * hists__window_remark - Describe what a table lacks: time, or data for good values.
+ * hists__window_remarks - Say what is missing in a table, or wrong.
+ * @hists: Of the event that samples, with the data of windows.
+ * @remarks: Gets a line for each sentence.
+ */
+void hists__window_remarks(struct hists *hists, struct strbuf *remarks)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(hists_to_evsel(hists)->evlist, evsel) {
+		if (hists__has_in_table(hists, evsel))
+			window_group__add_remarks(evsel__hists(evsel)->window_group, remarks);
+	}
+}
+
+/**
+ * hists__window_remark - Say how much more data a table needs for good values.
  * @hists: Of the event that samples, sorted for output.
  *
  * Return: A sentence to be freed, or NULL if most of the time has a good value.
  */
 char *hists__window_remark(struct hists *hists)
 {
-	struct evlist *evlist = hists_to_evsel(hists)->evlist;
-	const u32 nr_throttled = evlist__stats(evlist)->nr_events[PERF_RECORD_THROTTLE];
 	const struct window_group *group = hists->window_group;
 	const struct perf_event_attr *attr = &group->sampler->core.attr;
 	unsigned int metric = 0;
 	double part, factor = 1, period;
+	bool at_least = false;
 	char *remark;
 	int ret;
 
-	if (nr_throttled) {
-		ret = asprintf(&remark, "Throttled %u times: what ran then is missing, and values can be wrong. Record with a longer period.",
-			       nr_throttled);
-		return ret < 0 ? NULL : remark;
-	}
 	while (metric < group->nr_metrics && strcasecmp(group->metrics[metric].name, "cpi"))
 		metric++;
 	if (metric == group->nr_metrics || !group->metrics[metric].available ||
-	    group->contradicted || symbol_conf.report_hierarchy)
+	    window_group__marks_all(group) || symbol_conf.report_hierarchy)
 		return NULL;
-	part = hists__window_shortage(hists, metric, &factor);
+	part = hists__window_shortage(hists, metric, &factor, &at_least);
 	if (part < 0.1)
 		return NULL;
-	factor = ceil(factor);
+	/* A fifth more, because another recording has other errors. */
+	factor = ceil(1.2 * factor);
 	period = attr->freq ? 0 : floor(attr->sample_period / factor / 100) * 100;
-	if (!(factor <= 100)) {
+	if (isinf(factor)) {
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI, and has none in a longer recording: windows have other functions in them, and no samples of instructions are exact.",
+			       100 * part);
+	} else if (!(factor < FAR_MORE)) {
 		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record far longer.",
 			       100 * part);
 	} else if (period >= 10000) {
-		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %.0f times as long, or with -c %.0f.",
-			       100 * part, factor, period);
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %s%.0f times as long, or with -c %.0f.",
+			       100 * part, at_least ? "at least " : "", factor, period);
 	} else {
-		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %.0f times as long.",
-			       100 * part, factor);
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record %s%.0f times as long.",
+			       100 * part, at_least ? "at least " : "", factor);
 	}
 	return ret < 0 ? NULL : remark;
 }
@@ -1114,27 +1350,29 @@ static size_t hists__fprintf_window_columns(struct hists *hists, FILE *fp)
 size_t hists__fprintf_windows(struct hists *hists, FILE *fp)
 {
 	struct evsel *evsel = hists_to_evsel(hists), *pos;
+	struct strbuf remarks = STRBUF_INIT;
 	bool has_metric = false;
+	char *remark, *tmp;
 	size_t ret = 0;
-	char *remark;
 
 	if (!hists->window_group)
 		return 0;
+	hists__window_remarks(hists, &remarks);
+	for (char *line = strtok_r(remarks.buf, "\n", &tmp); line;
+	     line = strtok_r(NULL, "\n", &tmp))
+		ret += fprintf(fp, "# %s\n", line);
+	strbuf_release(&remarks);
 	evlist__for_each_entry(evsel->evlist, pos) {
 		const struct window_group *group = evsel__hists(pos)->window_group;
 
-		if (pos != evsel && (!group || !evsel__is_in_window_table(pos) ||
-				     hists__window_table(evsel__hists(pos)) != hists))
+		if (!hists__has_in_table(hists, pos))
 			continue;
 		for (unsigned int i = 0; i < group->nr_metrics; i++)
 			has_metric |= group->metrics[i].available;
-		remark = window_group__contradiction(group);
-		if (remark)
-			ret += fprintf(fp, "# %s\n", remark);
-		free(remark);
 		if (!group->branches && !window_group__has_windows(group))
 			continue;
-		ret += fprintf(fp, "# ") + window_stats__fprintf(&group->all, group, fp) +
+		ret += fprintf(fp, "# ") +
+		       window_stats__fprintf(&group->all, evsel__hists(pos), fp) +
 		       fprintf(fp, "\n");
 	}
 	ret += hists__fprintf_window_columns(hists, fp);
@@ -1166,7 +1404,7 @@ size_t hist_entry__fprintf_windows(struct hist_entry *he, FILE *fp)
 	if (!group || !stats)
 		return 0;
 
-	ret += window_stats__fprintf(stats, group, fp);
+	ret += window_stats__fprintf(stats, he->hists, fp);
 	ret += fprintf(fp, "\n\n%-24s %30s %10s\n", "", "entry, interval of 95 %", "total");
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
 		const struct hpp_window hw = { .column = i };
@@ -1201,12 +1439,15 @@ size_t hists__fprintf_window_totals(struct hists *hists, FILE *fp)
 {
 	const char *sep = symbol_conf.field_sep, *name = "[total]";
 	struct perf_hpp_fmt *fmt;
-	bool first = true;
+	bool first = true, any = false;
 	size_t ret = 0;
 	char bf[1024], value[128];
 	struct perf_hpp hpp = { .buf = bf, .size = sizeof(bf) };
 
-	if (!hists->window_group)
+	hists__for_each_format(hists, fmt) {
+		any |= perf_hpp__is_window_entry(fmt) && !perf_hpp__should_skip(fmt, hists);
+	}
+	if (!hists->window_group || !any)
 		return 0;
 
 	ret += fprintf(fp, "# ");

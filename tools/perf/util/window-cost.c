@@ -100,7 +100,8 @@ static int add_sample(struct costs *costs, struct window_tracker *tracker,
 	return 0;
 }
 
-static int read_samples(struct evlist *evlist, struct costs *costs)
+/* Read the samples into @costs, of each event, and tell if one has the place of its event. */
+static int read_samples(struct evlist *evlist, struct costs *costs, bool *exact)
 {
 	struct window_tracker *tracker = window_tracker__new();
 	struct thread *thread = thread__new(getpid(), getpid());
@@ -119,6 +120,7 @@ static int read_samples(struct evlist *evlist, struct costs *costs)
 				perf_sample__init(&sample, /*all=*/false);
 				ret = evlist__parse_sample(evlist, event, &sample) ?:
 				      add_sample(costs, tracker, &sample, thread);
+				*exact |= !!(sample.misc & PERF_RECORD_MISC_EXACT_IP);
 				perf_sample__exit(&sample);
 			}
 			perf_mmap__consume(map);
@@ -169,11 +171,52 @@ static int open_events(struct evlist **evlist)
 	return ret;
 }
 
+/* Run spin() with events that are open, and read their samples. */
+static int sample_spin(struct evlist *evlist, struct costs *costs, double *seconds, bool *exact)
+{
+	struct timespec begin, end;
+	int ret = evlist__do_mmap(evlist, MMAP_PAGES);
+
+	if (ret)
+		return ret;
+	/* A frequency counts while the task runs. */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	evlist__enable(evlist);
+	spin();
+	evlist__disable(evlist);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	*seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
+	return read_samples(evlist, costs, exact);
+}
+
+/**
+ * window_cost__is_exact - Check if samples of instructions have the place of the event.
+ *
+ * Some drivers accept precise_ip and ignore it: only a sample tells.
+ *
+ * Return: False if they are late, or if it cannot be measured.
+ */
+bool window_cost__is_exact(void)
+{
+	struct costs *costs = NULL;
+	struct evlist *evlist;
+	bool exact = false;
+	double seconds;
+
+	if (!window_record__open("instructions/period=" __stringify(PERIOD) "/uP", &evlist))
+		costs = calloc(evlist__nr_entries(evlist), sizeof(*costs));
+	if (costs && sample_spin(evlist, costs, &seconds, &exact))
+		exact = false;
+	free(costs);
+	evlist__put(evlist);
+	return exact;
+}
+
 /**
  * window_cost__measure - Measure what the interrupts add to a window.
  * @cost: In cycles, the largest of the core PMUs that this ran on. It can be slightly
  *	negative.
- * @hz: Set to the number of cycles in a second, if that is known.
+ * @hz: Set to the number of cycles in a second of this thread, if that is known.
  * @branches: Set if branch stacks of cycles have cycles.
  *
  * Return: 0, -ENODATA if it cannot be measured, or an error of perf_event_open(2) or of
@@ -183,9 +226,8 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 {
 	struct costs *costs = NULL;
 	struct evlist *evlist;
-	struct timespec begin, end;
 	double cycles = 0, seconds;
-	bool found = false, sampled = false;
+	bool found = false, sampled = false, exact = false;
 	int ret;
 
 	*branches = false;
@@ -193,17 +235,10 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 	if (ret)
 		goto out;
 	costs = calloc(evlist__nr_entries(evlist), sizeof(*costs));
-	ret = costs ? evlist__do_mmap(evlist, MMAP_PAGES) : -ENOMEM;
+	ret = costs ? sample_spin(evlist, costs, &seconds, &exact) : -ENOMEM;
 	if (ret)
 		goto out;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	evlist__enable(evlist);
-	spin();
-	evlist__disable(evlist);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-
-	ret = read_samples(evlist, costs);
 	for (int i = 0; !ret && i < evlist__nr_entries(evlist); i++) {
 		double value;
 
@@ -223,7 +258,6 @@ int window_cost__measure(double *cost, double *hz, bool *branches)
 	}
 	if (!ret && !found)
 		ret = -ENODATA;
-	seconds = end.tv_sec - begin.tv_sec + (end.tv_nsec - begin.tv_nsec) / 1e9;
 	if (cycles)
 		*hz = cycles / seconds;
 	pr_debug("there are %.0f cycles in a second, branch stacks have %s\n", *hz,

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+bool window_cost__is_exact(void);
 int window_cost__measure(double *cost, double *hz, bool *branches);
 
 #endif /* __PERF_WINDOW_COST_H */

@@ -128,6 +128,17 @@ static bool evsel__counts_where(const struct evsel *a, const struct evsel *b)
 	       a->core.attr.exclude_kernel == b->core.attr.exclude_kernel;
 }
 
+/* Check for an event that only happens in the kernel, and does not count there. */
+static bool evsel__counts_nothing(const struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->core.attr;
+
+	return attr->type == PERF_TYPE_SOFTWARE && attr->exclude_kernel &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
 static int __window_group__find_event(const struct window_group *group, const char *event,
 				      bool with_terms)
 {
@@ -136,7 +147,7 @@ static int __window_group__find_event(const struct window_group *group, const ch
 
 	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
 		if (i < (int)group->nr_counts && evsel__is_event(evsel, event, with_terms) &&
-		    evsel__counts_where(evsel, group->sampler))
+		    evsel__counts_where(evsel, group->sampler) && !evsel__counts_nothing(evsel))
 			return i;
 		i++;
 	}
@@ -248,9 +259,10 @@ struct window_group *window_group__new(struct evsel *sampler)
 	group->costs = calloc(group->nr_counts, sizeof(*group->costs));
 	group->noise = calloc(group->nr_counts, sizeof(*group->noise));
 	group->samplers = calloc(group->nr_counts, sizeof(*group->samplers));
+	group->late = calloc(group->nr_counts, sizeof(*group->late));
 	group->fractions = calloc(group->nr_counts, sizeof(*group->fractions));
 	if (!group->totals || !group->costs || !group->noise || !group->samplers ||
-	    !group->fractions) {
+	    !group->late || !group->fractions) {
 		window_group__delete(group);
 		return NULL;
 	}
@@ -276,11 +288,14 @@ struct window_group *window_group__new(struct evsel *sampler)
  * window_group__has_windows - Check if intervals are used as windows.
  * @group: The group.
  *
- * Return: True if they are short, or the user says so. Others cover too many functions.
+ * Return: True if they are short and of user space alone, or the user says so. Others cover too
+ * many functions, or the interrupt.
  */
 bool window_group__has_windows(const struct window_group *group)
 {
-	return group->sampler->core.attr.alt_sample_period || symbol_conf.any_window ||
+	const struct perf_event_attr *attr = &group->sampler->core.attr;
+
+	return (attr->alt_sample_period && attr->exclude_kernel) || symbol_conf.any_window ||
 	       symbol_conf.same_window;
 }
 
@@ -361,6 +376,8 @@ void window_group__delete(struct window_group *group)
 	free(group->totals);
 	free(group->costs);
 	free(group->noise);
+	free(group->late);
+	free(group->pairs);
 	free(group->samplers);
 	free(group->fractions);
 	free(group);
@@ -560,6 +577,8 @@ static int window_metric__init_expr(struct window_metric *metric, struct window_
 	if (!metric->ids || !metric->id_events)
 		return -ENOMEM;
 
+	/* Where nothing was counted there is no value. */
+	metric->ctx->sctx.ratio_by_zero_is_nan = true;
 	metric->available = true;
 	hashmap__for_each_entry(metric->ctx->ids, cur, bkt) {
 		char *name = metric_id__event(cur->pkey, /*recorded=*/true);

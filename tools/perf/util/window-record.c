@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,16 +260,21 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 	struct strbuf others = STRBUF_INIT;
 	char *list = strdup(counters), *pos = list, *event;
 	int ret = list ? 0 : -ENOMEM;
-	bool slots = false, counted = false;
+	bool slots = false, counted = false, insns = false;
 	const char *sampler;
 
 	while (!ret && (event = next_event(&pos))) {
 		slots |= needs_slots(rec, event);
+		insns |= window_event__has_name(event, "instructions", /*with_terms=*/true);
 		if (!is_slots(event))
 			ret = add_event(rec, event, &others, &counted);
 	}
 	sampler = rec->branches_sampler && !counted && !slots ? rec->branches_sampler :
 								rec->sampler;
+	if (rec->windows && sampler == rec->sampler && !insns) {
+		ret = ret ?: strbuf_addch(&others, ',') ?:
+			     add_name(rec, "instructions", /*terms=*/NULL, &others);
+	}
 	ret = ret ?: strbuf_addstr(events, events->len ? ",{" : "{");
 	if (slots && rec->pmu)
 		ret = ret ?: strbuf_addf(events, "%s/slots/,", rec->pmu);
@@ -283,6 +287,13 @@ int window_record__add_group(const struct window_record *rec, const char *counte
 	strbuf_release(&others);
 	free(list);
 	return ret;
+}
+
+/* Check for events that only happen in the kernel. */
+static bool are_of_kernel(const char *counters)
+{
+	return strstr(counters, "context-switches") || strstr(counters, "cgroup-switches") ||
+	       strstr(counters, "migrations");
 }
 
 static int can_count(const struct window_record *rec, const char *counters)
@@ -312,7 +323,7 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 {
 	char *names = window_metric__expand_groups(metrics, /*env=*/NULL), *name, *tmp;
 	struct strbuf group = STRBUF_INIT, all = STRBUF_INIT, one = STRBUF_INIT;
-	struct strbuf left_out = STRBUF_INIT;
+	struct strbuf left_out = STRBUF_INIT, of_kernel = STRBUF_INIT;
 	int ret = names ? 0 : -ENOMEM;
 	size_t len = events->len;
 	bool busy = false;
@@ -331,6 +342,8 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 			pr_err("The expression of metric '%s' is wrong.\n", name);
 		} else if (ret == -ENODEV) {
 			ret = 0;
+		} else if (!ret && strchr(rec->modifiers, 'u') && are_of_kernel(one.buf)) {
+			ret = strbuf_addf(&of_kernel, "%s%s", of_kernel.len ? ", " : "", name);
 		} else if (!ret && !can_count(rec, all.buf)) {
 			strbuf_setlen(&group, 0);
 			ret = strbuf_add(&group, all.buf, all.len);
@@ -357,6 +370,11 @@ int window_record__add_metrics(const struct window_record *rec, const char *metr
 			busy ? " beside those of others, as of the NMI watchdog" : "",
 			left_out.buf);
 	}
+	if (!ret && of_kernel.len) {
+		pr_info("Left out, as their events are those of the kernel, see --kernel: %s\n",
+			of_kernel.buf);
+	}
+	strbuf_release(&of_kernel);
 	strbuf_release(&left_out);
 	strbuf_release(&one);
 	strbuf_release(&all);

@@ -2,6 +2,8 @@
 #ifndef __PERF_WINDOW_RECORD_H
 #define __PERF_WINDOW_RECORD_H
 
+#include <stdbool.h>
+
 struct evlist;
 struct strbuf;
 
@@ -13,6 +15,8 @@ struct strbuf;
  *	place of windows, or NULL.
  * @terms: Terms of the other events, to sample those that can, or NULL.
  * @modifiers: Of each group.
+ * @windows: @sampler has windows of user space. Each group counts instructions, which tell what an
+ *	interrupt adds to them.
  */
 struct window_record {
 	const char	*pmu;
@@ -20,6 +24,7 @@ struct window_record {
 	const char	*branches_sampler;
 	const char	*terms;
 	const char	*modifiers;
+	bool		windows;
 };
 
 int window_record__add_group(const struct window_record *rec, const char *counters,

@@ -22,6 +22,7 @@
 #include "evlist.h"
 #include "evsel.h"
 #include "json-output.h"
+#include "symbol_conf.h"
 
 /* Quantile of the normal distribution, for an interval of 95 %. */
 #define NORMAL_975		1.959964
@@ -29,36 +30,35 @@
 #define POISSON_UPPER		3.689
 /* Steps of the TopDown metrics of Intel's CPUs, which are fractions of slots in 8 bits. */
 #define FRACTION_STEPS		255
-/* A wider interval has a mark. Samples may miss this part of the count. */
-#define MAX_ERROR		0.2
 /* An estimate that can be wrong by this factor is not printed. */
 #define USELESS_ERROR		2
-/* No interval is narrower: the counts of windows are whole instructions. */
-#define RELATIVE_FLOOR		0.005
-/* With fewer samples there is no logarithm of an estimate. */
+/* With fewer samples there is no logarithm of an estimate, and windows do not tell their length. */
 #define MIN_SAMPLES		3
-/* Fewer windows say little of their mean length. */
-#define MIN_WINDOWS		10
-/* How often to halve the range of the cost of interrupts. */
-#define COST_STEPS		40
+/* How often to halve the range of the cost of interrupts, or to solve for all rates. */
+#define STEPS			40
+/* Part of a window that leaves its entry which is of the entry at its other end. */
+#define OTHERS			0.4
+/* Variance of the logarithm of the rate of an entry, before its windows are known. */
+#define RATE_SPREAD		0.15
 /*
- * Windows that all leave their entry are wrong by a factor: the standard deviation of its
- * logarithm in other programs, and the spread of the logarithm of this between programs.
+ * Standard deviation of the logarithm of a rate from windows that all leave their entry, or from
+ * samples that are late.
  */
-#define LIKELY_BIAS		0.25
-#define BIAS_SPREAD		0.3
-/* Number of biases to try, each a tenth larger. */
-#define BIAS_STEPS		60
-/* Bias of branch stacks, which have the place of each count, as part of that of windows. */
-#define BRANCHES_BIAS		0.07
+#define BIAS			0.2
+/* The same of branch stacks, which have the place of each count. */
+#define BRANCHES_BIAS		0.015
+/*
+ * The same of an event that windows have hardly any of, as misses, or whose samples are late, and
+ * what it is more if all windows leave: most of what they have is of others then.
+ */
+#define RARE_BIAS		0.3
+#define RARE_LEFT		2
 /* Part by which the cost of interrupts differs between functions. */
 #define COST_SPREAD		0.05
-/* Part that counts as left in any case: windows that end where they began can have left. */
-#define MIN_LEFT		0.3
 
 /*
  * Sums over windows: of their weights, and of the weighted counts. Then the sums of the
- * products of each pair of these values.
+ * products of each pair of these values, and the counts before window_group__subtract_others().
  */
 enum { SUM_NR, SUM_COUNTS };
 
@@ -71,15 +71,23 @@ static unsigned int window_group__nr_sums(const struct window_group *group)
 {
 	unsigned int nr = window_group__nr_values(group);
 
-	return nr + nr * (nr + 1) / 2;
+	return nr + nr * (nr + 1) / 2 + group->nr_counts;
 }
 
-/* Return the sum of the products of two values, with @a not below @b. */
+/* Return the sum of the products of two values. */
 static double *window_stats__product(const struct window_stats *stats,
 				     const struct window_group *group,
 				     unsigned int a, unsigned int b)
 {
-	return stats->sums + window_group__nr_values(group) + a * (a + 1) / 2 + b;
+	unsigned int row = max(a, b), column = min(a, b);
+
+	return stats->sums + window_group__nr_values(group) + row * (row + 1) / 2 + column;
+}
+
+/* Return the counts of the windows before those of other entries were subtracted. */
+static double *window_stats__raw(const struct window_stats *stats, const struct window_group *group)
+{
+	return stats->sums + window_group__nr_sums(group) - group->nr_counts;
 }
 
 /**
@@ -89,6 +97,7 @@ static double *window_stats__product(const struct window_stats *stats,
  */
 void window_group__count(struct window_group *group, const struct window *window)
 {
+	group->missing.time += window->time;
 	for (unsigned int i = 0; window->whole && i < group->nr_counts; i++)
 		group->totals[i] += window->counts[i];
 }
@@ -167,6 +176,60 @@ int window_stats__add_counts(struct window_stats *stats, const struct window_gro
 	if (left)
 		stats->left += weight;
 	return window_stats__add_values(stats, group, values);
+}
+
+static int cmp_pairs(const void *a, const void *b)
+{
+	const struct window_pair *x = a, *y = b;
+
+	return x->stats != y->stats ? (x->stats < y->stats ? -1 : 1) :
+	       x->other != y->other ? (x->other < y->other ? -1 : 1) : 0;
+}
+
+/* Make one of the pairs of the same entries, of which call chains have many. */
+static void window_group__merge_pairs(struct window_group *group)
+{
+	size_t nr = 0;
+
+	if (!group->nr_pairs)
+		return;
+	qsort(group->pairs, group->nr_pairs, sizeof(*group->pairs), cmp_pairs);
+	for (size_t i = 0; i < group->nr_pairs; i++) {
+		if (nr && !cmp_pairs(&group->pairs[nr - 1], &group->pairs[i]))
+			group->pairs[nr - 1].weight += group->pairs[i].weight;
+		else
+			group->pairs[nr++] = group->pairs[i];
+	}
+	group->nr_pairs = nr;
+}
+
+/**
+ * window_group__add_pair - Note that a window left an entry.
+ * @group: The group.
+ * @stats: The statistics of where it begins or ends.
+ * @other: The statistics of where its other end is.
+ * @weight: Weight of the window.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_group__add_pair(struct window_group *group, struct window_stats *stats,
+			   struct window_stats *other, double weight)
+{
+	if (group->nr_pairs == group->max_pairs) {
+		window_group__merge_pairs(group);
+		if (group->nr_pairs >= group->max_pairs / 2) {
+			size_t max = 2 * group->max_pairs ?: 1024;
+			struct window_pair *pairs = reallocarray(group->pairs, max,
+								 sizeof(*pairs));
+
+			if (!pairs)
+				return -ENOMEM;
+			group->pairs = pairs;
+			group->max_pairs = max;
+		}
+	}
+	group->pairs[group->nr_pairs++] = (struct window_pair){ stats, other, weight };
+	return 0;
 }
 
 /**
@@ -249,7 +312,7 @@ double window_stats__left(const struct window_stats *stats)
 
 static bool window_stats__has_many(const struct window_stats *stats)
 {
-	return stats->sums && stats->nr_used >= MIN_WINDOWS;
+	return stats->sums && stats->nr_used >= MIN_SAMPLES;
 }
 
 /* Add the sums of an entry, scaled as window_stats__correct() does for a cost of interrupts. */
@@ -309,7 +372,7 @@ void window_group__find_costs(struct window_group *group, struct window_stats *c
 			few[j] += stats[i]->sums[j];
 		rest.weight += stats[i]->weight;
 	}
-	for (int step = 0; step < COST_STEPS; step++) {
+	for (int step = 0; step < STEPS; step++) {
 		double cost = (low + high) / 2, time;
 
 		window_group__scale(group, stats, nr, &rest, cost, sums);
@@ -345,10 +408,59 @@ void window_group__check_samples(struct window_group *group, unsigned int event,
 {
 	double total = group->totals[event];
 
+	/* A clock counts the kernel even if it has no samples there. */
+	if (evsel__is_clock(group->sampler)) {
+		if (total && group->sampler->core.attr.exclude_kernel)
+			group->missing.kernel = max(1 - weight / total, 0.0);
+		return;
+	}
 	/* The time after the last sample of a thread is always missing. */
-	if (nr && fabs(weight - total) > (MAX_ERROR + MIN_SAMPLES / nr) * total) {
+	if (nr && fabs(weight - total) > (WINDOW_MAX_ERROR + MIN_SAMPLES / nr) * total) {
 		group->contradicted = true;
 		group->contradiction = total ? 100 * weight / total : INFINITY;
+	}
+}
+
+/**
+ * window_group__check_exact - Find out if the samples of an event are of their places.
+ * @group: The group. Late samples are not used where windows have the event.
+ * @event: Index of the event.
+ * @exact: Part of the samples with PERF_RECORD_MISC_EXACT_IP, 0 to 1.
+ */
+void window_group__check_exact(struct window_group *group, unsigned int event, double exact)
+{
+	if (exact >= 1 - WINDOW_MAX_ERROR)
+		return;
+	if (window_group__has_windows(group) || (group->branches && (int)event == group->insns))
+		group->samplers[event] = NULL;
+	else
+		group->late[event] = true;
+}
+
+/* Replace each value of the windows by a factor times it, less a part of the value @of. */
+static void window_stats__transform(struct window_stats *stats, const struct window_group *group,
+				    const double *factors, const double *parts, unsigned int of)
+{
+	unsigned int nr = window_group__nr_values(group);
+	double copy[window_group__nr_sums(group)];
+	struct window_stats old = { .sums = copy };
+	double square;
+
+	memcpy(copy, stats->sums, sizeof(copy));
+	square = *window_stats__product(&old, group, of, of);
+	for (unsigned int i = 0; i < nr; i++) {
+		double own = *window_stats__product(&old, group, i, of);
+
+		stats->sums[i] = factors[i] * copy[i] - parts[i] * copy[of];
+		for (unsigned int j = 0; j <= i; j++) {
+			double other = *window_stats__product(&old, group, j, of);
+			double *product = window_stats__product(stats, group, i, j);
+
+			*product = factors[i] * factors[j] * *product -
+				   factors[i] * parts[j] * own -
+				   factors[j] * parts[i] * other +
+				   parts[i] * parts[j] * square;
+		}
 	}
 }
 
@@ -364,31 +476,22 @@ void window_group__check_samples(struct window_group *group, unsigned int event,
 void window_stats__correct(struct window_stats *stats, const struct window_group *group)
 {
 	unsigned int nr = window_group__nr_values(group);
-	double costs[nr], scale;
+	double factors[nr], costs[nr], scale;
 
 	if (!stats->sums)
 		return;
-	costs[SUM_NR] = 0;
-	memcpy(costs + SUM_COUNTS, group->costs, group->nr_counts * sizeof(*costs));
-	/* Go backwards, because a product needs the ones before it unchanged. */
-	for (int i = nr - 1; i >= 0; i--) {
-		for (int j = i; j >= 0; j--) {
-			*window_stats__product(stats, group, i, j) +=
-				costs[i] * costs[j] * *window_stats__product(stats, group, 0, 0) -
-				costs[i] * *window_stats__product(stats, group, j, 0) -
-				costs[j] * *window_stats__product(stats, group, i, 0);
-		}
-	}
-	for (unsigned int i = 0; i < nr; i++)
-		stats->sums[i] -= costs[i] * stats->sums[SUM_NR];
-	scale = stats->weight / window_stats__length(stats, group);
+	scale = stats->weight / (window_stats__length(stats, group) -
+				 group->costs[group->sampler_index] * stats->sums[SUM_NR]);
 	/* The windows can be shorter than the costs. */
 	if (!(scale > 0) || !isfinite(scale)) {
 		zfree(&stats->sums);
 		return;
 	}
-	for (unsigned int i = 0; i < window_group__nr_sums(group); i++)
-		stats->sums[i] *= i < nr ? scale : scale * scale;
+	for (unsigned int i = 0; i < nr; i++) {
+		factors[i] = scale;
+		costs[i] = i < SUM_COUNTS ? 0 : scale * group->costs[i - SUM_COUNTS];
+	}
+	window_stats__transform(stats, group, factors, costs, SUM_NR);
 	stats->left *= scale;
 }
 
@@ -425,6 +528,8 @@ static struct part window_entry__part(const struct window_entry *entry,
 	}
 	if (part.nr)
 		part.variance = max(1 / part.nr - 1 / nr, 0.0);
+	if (group->late[event])
+		part.variance += pow((int)event == group->insns ? BIAS : RARE_BIAS, 2);
 	return part;
 }
 
@@ -465,10 +570,34 @@ static double window_stats__variance(const struct window_stats *stats,
 				 stats->sums[SUM_NR], 2);
 }
 
+/*
+ * Return the bias of a count of the windows of an entry as a variance: of what other entries
+ * add, of the correction for this, and of the costs, which differ between functions.
+ */
+static double window_stats__bias(const struct window_stats *stats,
+				 const struct window_group *group, unsigned int event)
+{
+	double products = *window_stats__product(stats, group, SUM_NR, SUM_NR);
+	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
+	double left = (stats->left / stats->sums[SUM_NR] * nr + 1) / (nr + 2);
+	double cost = group->costs[group->sampler_index] * stats->sums[SUM_NR] /
+		      window_stats__length(stats, group);
+	double count = stats->sums[SUM_COUNTS + event];
+	double raw = window_stats__raw(stats, group)[event];
+	double change = count > 0 && raw > 0 ? log(count / raw) : 0;
+	double rare = (int)event == group->insns ? 0 :
+		      (RARE_BIAS + RARE_LEFT * left) / (1 + max(count, 0.0) / stats->sums[SUM_NR]);
+
+	if (group->branches)
+		return BRANCHES_BIAS * BRANCHES_BIAS;
+	return pow(BIAS * left, 2) + change * change + pow(COST_SPREAD * cost, 2) + rare * rare;
+}
+
 /* Rates of an event from windows and samples, and the variances of their logarithms. */
 struct window_rate {
 	double	windows;
 	double	windows_variance;
+	double	windows_bias;
 	double	samples;
 	double	samples_variance;
 };
@@ -489,19 +618,27 @@ static struct window_rate window_entry__rate(const struct window_entry *entry,
 		factors[event] = 1 / count;
 		rate.windows = count / length;
 		rate.windows_variance = window_stats__variance(entry->stats, group, factors,
-							       group->noise);
+							       group->noise) + group->common;
 	}
 	if (samples.nr >= MIN_SAMPLES && time.share) {
 		rate.samples = samples.share * group->totals[event] /
 			       (time.share * group->totals[group->sampler_index]);
 		rate.samples_variance = samples.variance + time.variance;
 	}
+	if (!rate.windows)
+		return rate;
+	rate.windows_bias = window_stats__bias(entry->stats, group, event);
+	/* Samples can show that there is more. */
+	if (rate.samples && !group->contradicted && !group->branches)
+		rate.windows_bias = max(rate.windows_bias,
+					(pow(log(rate.samples / rate.windows), 2) -
+					 NORMAL_975 * NORMAL_975 * rate.samples_variance) / 2);
 	return rate;
 }
 
 /* Find the variance of the counts of windows around the mean of their entry and length. */
 static void window_group__find_noise(struct window_group *group,
-				     const struct window_entry *entries, unsigned int nr)
+				     struct window_stats *const *entries, unsigned int nr)
 {
 	const double *all = group->all.sums;
 
@@ -511,7 +648,7 @@ static void window_group__find_noise(struct window_group *group,
 		memset(factors, 0, sizeof(factors));
 		factors[i] = 1;
 		for (unsigned int j = 0; j < nr; j++) {
-			const struct window_stats *stats = entries[j].stats;
+			const struct window_stats *stats = entries[j];
 			double squares;
 
 			if (!stats->sums)
@@ -525,25 +662,6 @@ static void window_group__find_noise(struct window_group *group,
 		group->noise[i] = weights ? sum / weights :
 				  pow(all[SUM_COUNTS + i] / all[SUM_NR], 2);
 	}
-}
-
-/*
- * Return the bias of the windows of an entry as a variance: counts of other entries, @bias if
- * all windows leave it, and the costs, which differ between functions and have an error.
- */
-static double window_stats__bias(const struct window_stats *stats,
-				 const struct window_group *group, double bias)
-{
-	double products = *window_stats__product(stats, group, SUM_NR, SUM_NR);
-	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
-	double left = (stats->left / stats->sums[SUM_NR] * nr + 1) / (nr + 2);
-	double cost = group->costs[group->sampler_index] * stats->sums[SUM_NR] /
-		      window_stats__length(stats, group);
-
-	if (group->branches)
-		return bias * BRANCHES_BIAS * BRANCHES_BIAS;
-	return bias * (left * left + MIN_LEFT * MIN_LEFT) + pow(COST_SPREAD * cost, 2) +
-	       group->common;
 }
 
 /*
@@ -566,56 +684,224 @@ static void window_group__find_common(struct window_group *group)
 			(1 - alone) : 1;
 }
 
-/*
- * Estimate the bias of windows: the mean of all variances, weighted with the likelihood that a
- * program has it, and that windows and samples of instructions then differ as they do.
- */
-static double window_group__find_bias(const struct window_group *group,
-				      const struct window_entry *entries, unsigned int nr)
+/* The rate of an event in an entry, while the part of others is subtracted. */
+struct rate_of_entry {
+	/* From its windows, with the part @others_part of what ran at their other ends. */
+	double	windows;
+	double	others_part;
+	/* Without others, and as far as it is known: @trust is 0 for that of all entries. */
+	double	known;
+	double	trust;
+	/* The sum of the weights of windows that left, and of these times the other rates. */
+	double	left;
+	double	others;
+};
+
+/* Return what is of other entries in the rate of windows. */
+static double rate_of_entry__others(const struct rate_of_entry *rate)
 {
-	double likelihoods[BIAS_STEPS] = {}, biases[BIAS_STEPS], most = -INFINITY;
-	double weights = 0, sum = 0;
+	return min(rate->others_part * rate->others / rate->left, 2 * OTHERS * rate->windows);
+}
 
-	/* Try from less than a quarter of LIKELY_BIAS to eighty times of it. */
-	for (int step = 0; step < BIAS_STEPS; step++) {
-		double log_ratio = 0.1 * step - 1.5, prior = log_ratio / BIAS_SPREAD;
+/* Return the rate of windows without that of others. */
+static double rate_of_entry__own(const struct rate_of_entry *rate)
+{
+	return rate->left ? (rate->windows - rate_of_entry__others(rate)) /
+			    (1 - rate->others_part) : rate->windows;
+}
 
-		biases[step] = pow(LIKELY_BIAS * exp(log_ratio), 2);
-		likelihoods[step] = -prior * prior / 2;
-	}
-	for (unsigned int i = 0; i < nr && group->insns >= 0 && !group->contradicted; i++) {
-		const struct window_entry *entry = &entries[i];
-		struct window_rate rate = window_entry__rate(entry, group, group->insns);
-		double square;
+/* Find the rates of all entries. @mean: That of all together. */
+static void window_group__solve(const struct window_group *group, struct rate_of_entry *rates,
+				unsigned int nr, double mean)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		rates[i].known = mean + rates[i].trust * (rates[i].windows - mean);
+	for (int step = 0; step < STEPS; step++) {
+		for (unsigned int i = 0; i < nr; i++) {
+			rates[i].others = 0;
+			rates[i].left = 0;
+		}
+		for (size_t i = 0; i < group->nr_pairs; i++) {
+			const struct window_pair *pair = &group->pairs[i];
+			struct rate_of_entry *rate = &rates[pair->stats->index];
 
-		if (!rate.windows || !rate.samples)
-			continue;
-		square = pow(log(rate.samples / rate.windows), 2);
-		for (int step = 0; step < BIAS_STEPS; step++) {
-			double variance = rate.windows_variance + rate.samples_variance +
-					  window_stats__bias(entry->stats, group, biases[step]);
+			rate->left += pair->weight;
+			rate->others += pair->weight * rates[pair->other->index].known;
+		}
+		for (unsigned int i = 0; i < nr; i++) {
+			double own = rate_of_entry__own(&rates[i]);
 
-			likelihoods[step] -= (log(variance) + square / variance) / 2;
+			/* Half a step does not swing. */
+			rates[i].known = (rates[i].known + mean +
+					  rates[i].trust * (own - mean)) / 2;
 		}
 	}
-	for (int step = 0; step < BIAS_STEPS; step++)
-		most = max(most, likelihoods[step]);
-	for (int step = 0; step < BIAS_STEPS; step++) {
-		double weight = exp(likelihoods[step] - most);
-
-		weights += weight;
-		sum += weight * biases[step];
-	}
-	return sum / weights;
 }
 
 /**
- * window_group__calibrate - Find the noise and the bias of windows.
+ * window_group__subtract_others - Subtract what other entries add to the counts of windows.
+ * @group: The group, with the pairs of all windows that left. They are freed.
+ * @stats: The statistics of all entries, corrected.
+ * @nr: Number of these.
+ *
+ * A window that leaves its entry has counts of what ran between its ends, mostly of the entries
+ * at the ends. All rates are found together:
+ *
+ *   w = (1 - a) r + a (mean of r at the other ends),  a = OTHERS * (part of windows that left)
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int window_group__subtract_others(struct window_group *group, struct window_stats *const *stats,
+				  unsigned int nr)
+{
+	unsigned int nr_values = window_group__nr_values(group), length = group->sampler_index;
+	double factors[nr_values], others[nr_values], by[group->nr_counts];
+	struct rate_of_entry *rates = calloc(nr + 1, sizeof(*rates));
+
+	if (!rates)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		stats[i]->index = i;
+		if (!stats[i]->sums)
+			continue;
+		rates[i].others_part = OTHERS * stats[i]->left / stats[i]->sums[SUM_NR];
+		memcpy(window_stats__raw(stats[i], group), stats[i]->sums + SUM_COUNTS,
+		       group->nr_counts * sizeof(double));
+	}
+	for (unsigned int event = 0; event < group->nr_counts; event++) {
+		if (event == length || !group->totals[length])
+			continue;
+		for (unsigned int i = 0; i < nr; i++) {
+			double count = stats[i]->sums ? stats[i]->sums[SUM_COUNTS + event] : 0;
+
+			rates[i].windows = 0;
+			rates[i].trust = 0;
+			if (!(count > 0))
+				continue;
+			memset(by, 0, sizeof(by));
+			by[event] = 1 / count;
+			rates[i].windows = count / window_stats__length(stats[i], group);
+			rates[i].trust = RATE_SPREAD /
+					 (RATE_SPREAD + window_stats__variance(stats[i], group, by,
+									       group->noise));
+		}
+		window_group__solve(group, rates, nr,
+				    group->totals[event] / group->totals[length]);
+		for (unsigned int i = 0; i < nr; i++) {
+			if (!stats[i]->sums || !rates[i].left)
+				continue;
+			for (unsigned int j = 0; j < nr_values; j++) {
+				factors[j] = 1;
+				others[j] = 0;
+			}
+			factors[SUM_COUNTS + event] /= 1 - rates[i].others_part;
+			others[SUM_COUNTS + event] = rate_of_entry__others(&rates[i]) /
+						     (1 - rates[i].others_part);
+			window_stats__transform(stats[i], group, factors, others,
+						SUM_COUNTS + length);
+		}
+	}
+	free(rates);
+	zfree(&group->pairs);
+	group->nr_pairs = 0;
+	group->max_pairs = 0;
+	return 0;
+}
+
+/**
+ * window_group__throttled - Return the part of the time in which the events were stopped.
  * @group: The group.
- * @entries: All entries.
+ *
+ * Return: 0 to 1.
+ */
+double window_group__throttled(const struct window_group *group)
+{
+	const struct window_missing *missing = &group->missing;
+
+	return missing->time ? min((double)missing->throttled / missing->time, 1.0) : 0;
+}
+
+/**
+ * window_group__short_threads - Limit the time of threads without a sample.
+ * @group: The group.
+ *
+ * Each ran for less than a long interval.
+ *
+ * Return: The largest part of the time that can be theirs, 0 to 1.
+ */
+double window_group__short_threads(const struct window_group *group)
+{
+	const struct perf_event_attr *attr = &group->sampler->core.attr;
+	double count = attr->freq ? 0 : (double)group->missing.nr_without_sample *
+					attr->sample_period;
+
+	return count ? count / (count + group->totals[group->sampler_index]) : 0;
+}
+
+/**
+ * window_group__missing - Estimate the part of the time that has no samples.
+ * @group: The group.
+ *
+ * Return: 0 to 1.
+ */
+double window_group__missing(const struct window_group *group)
+{
+	double threads = window_group__short_threads(group);
+	double part = max(window_group__throttled(group), group->missing.lost);
+
+	/* They ran for half a long interval on average. */
+	return max(part, threads / (2 - threads));
+}
+
+/**
+ * window_group__marks_all - Check if no value is to be trusted.
+ * @group: The group.
+ *
+ * Return: True if samples are missing, or windows have something else in them.
+ */
+bool window_group__marks_all(const struct window_group *group)
+{
+	return group->contradicted || group->differs ||
+	       window_group__missing(group) > WINDOW_MAX_MISSING;
+}
+
+/*
+ * Compare what all windows together tell of a metric with what was counted. It differs where
+ * the interrupts are in the windows: without instructions, what they add is not known.
+ */
+static void window_group__check_metrics(struct window_group *group)
+{
+	const struct window_entry all = { .stats = &group->all };
+
+	/* window_group__find_costs() has found them. */
+	if (group->insns >= 0 && !symbol_conf.same_window &&
+	    group->sampler->core.attr.exclude_kernel)
+		return;
+	for (unsigned int i = 0; i < group->nr_metrics && !group->differs; i++) {
+		const struct window_metric *metric = &group->metrics[i];
+		struct window_estimate estimate;
+		bool sampled = false;
+
+		for (unsigned int j = 0; j < metric->nr_ids; j++)
+			sampled |= !!group->samplers[metric->id_events[j]];
+		if (sampled || !isfinite(metric->total) || metric->total < 0 ||
+		    window_stats__estimate(&all, group, i, &estimate) == WINDOW_ESTIMATE_NONE)
+			continue;
+		if (estimate.low > metric->total * (1 + WINDOW_MAX_ERROR) ||
+		    estimate.high * (1 + WINDOW_MAX_ERROR) < metric->total) {
+			group->differs = metric;
+			group->mean = estimate.value;
+		}
+	}
+}
+
+/**
+ * window_group__calibrate - Find the noise of windows, and the totals of metrics.
+ * @group: The group, whose costs are found.
+ * @stats: The statistics of all entries, corrected.
  * @nr: Number of these.
  */
-void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+void window_group__calibrate(struct window_group *group, struct window_stats *const *stats,
 			     unsigned int nr)
 {
 	for (unsigned int i = 0; i < group->nr_metrics; i++) {
@@ -625,10 +911,9 @@ void window_group__calibrate(struct window_group *group, const struct window_ent
 		metric->total = metric->available && group->totals[group->sampler_index] ?
 				window_metric__compute(metric, group, group->totals) : NAN;
 	}
-	window_group__find_noise(group, entries, nr);
+	window_group__find_noise(group, stats, nr);
 	window_group__find_common(group);
-	group->bias = window_group__find_bias(group, entries, nr);
-	group->calibrated = true;
+	window_group__check_metrics(group);
 }
 
 /* An estimate of a count, and the weight of windows in its logarithm, 0 to 1. */
@@ -665,7 +950,7 @@ static bool window_entry__count(const struct window_entry *entry,
 	count->windows = 1;
 	if (rate.samples && sampled && !group->contradicted) {
 		windows = rate.windows_variance + (relative ? 0 : time.variance) +
-			  window_stats__bias(entry->stats, group, group->bias);
+			  rate.windows_bias;
 		sampling = samples.variance + (relative ? time.variance : 0);
 		count->windows = windows + sampling > 0 ? sampling / (windows + sampling) : 1;
 	}
@@ -741,11 +1026,15 @@ window_entry__classify(const struct window_entry *entry, const struct window_gro
 								      counts, parts));
 }
 
-/* Compute the variance of a metric from those of samples and windows of each count. */
+/*
+ * Compute the variance of a metric from those of samples and windows of each count. @bias: Set to
+ * the part that is not chance, but the same in other recordings.
+ */
 static double window_entry__variance(const struct window_entry *entry,
 				     const struct window_group *group,
 				     const struct window_metric *metric, double value,
-				     double *counts, const struct window_count *parts)
+				     double *counts, const struct window_count *parts,
+				     double *bias)
 {
 	struct part time = window_entry__part(entry, group, group->sampler_index);
 	double derivatives[group->nr_counts], factors[group->nr_counts];
@@ -753,6 +1042,7 @@ static double window_entry__variance(const struct window_entry *entry,
 
 	window_metric__derive(metric, group, value, counts, derivatives);
 	memset(factors, 0, sizeof(factors));
+	*bias = 0;
 	for (unsigned int i = 0; i < metric->nr_ids; i++) {
 		unsigned int event = metric->id_events[i];
 		double part = parts[event].windows, by_log = derivatives[event] * counts[event];
@@ -771,8 +1061,9 @@ static double window_entry__variance(const struct window_entry *entry,
 			factors[event] = count > 0 ? part * by_log / count :
 					 derivatives[event] * group->totals[group->sampler_index] /
 					 group->all.weight;
-			variance += pow(part * by_log, 2) *
-				    window_stats__bias(entry->stats, group, group->bias);
+			variance += pow(part * by_log, 2) * group->common;
+			*bias += pow(part * by_log, 2) *
+				 window_entry__rate(entry, group, event).windows_bias;
 		}
 		if (group->fractions[event]) {
 			double slots = time.share * group->totals[group->slots];
@@ -784,7 +1075,7 @@ static double window_entry__variance(const struct window_entry *entry,
 	variance += by_time * by_time * time.variance;
 	if (entry->stats->sums)
 		variance += window_stats__variance(entry->stats, group, factors, group->noise);
-	return variance;
+	return variance + *bias;
 }
 
 static enum window_quality window_estimate__quality(const struct window_estimate *estimate,
@@ -798,8 +1089,8 @@ static enum window_quality window_estimate__quality(const struct window_estimate
 		return WINDOW_ESTIMATE_GOOD;
 	if (low <= 0)
 		return high > 0 && high < total ? WINDOW_ESTIMATE_BOUND : WINDOW_ESTIMATE_USELESS;
-	if (!group->contradicted && high <= value * (1 + MAX_ERROR) &&
-	    low * (1 + MAX_ERROR) >= value * 0.999)
+	if (!window_group__marks_all(group) && high <= value * (1 + WINDOW_MAX_ERROR) &&
+	    low * (1 + WINDOW_MAX_ERROR) >= value * 0.999)
 		return WINDOW_ESTIMATE_GOOD;
 	return low * USELESS_ERROR >= value ? WINDOW_ESTIMATE_POOR : WINDOW_ESTIMATE_USELESS;
 }
@@ -820,7 +1111,7 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 {
 	const struct window_metric *m = &group->metrics[metric];
 	struct window_count parts[group->nr_counts];
-	double counts[group->nr_counts], half, value;
+	double counts[group->nr_counts], bias, half, value;
 
 	if (!m->available)
 		return WINDOW_ESTIMATE_NONE;
@@ -834,26 +1125,32 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 			    counts[m->divisor];
 	estimate->threshold = window_entry__classify(entry, group, m->threshold);
 
-	half = NORMAL_975 * sqrt(window_entry__variance(entry, group, m, value, counts, parts));
+	half = NORMAL_975 * sqrt(window_entry__variance(entry, group, m, value, counts, parts,
+							&bias));
+	estimate->bias = sqrt(bias);
 	if (value > 0 && half < value) {
-		double relative_half = max(half / value, RELATIVE_FLOOR);
-
-		estimate->low = value * exp(-relative_half);
-		estimate->high = value * exp(relative_half);
+		estimate->low = value * exp(-half / value);
+		estimate->high = value * exp(half / value);
 	} else {
 		estimate->low = value < 0 ? value - half : max(value - half, 0.0);
 		estimate->high = value + half;
 	}
 	if (!value) {
+		bool late = false;
+
 		for (unsigned int i = 0; i < m->nr_ids; i++) {
 			unsigned int event = m->id_events[i];
 
+			late |= group->late[event];
 			if (!counts[event])
 				counts[event] = min(window_entry__one(entry, group, event) *
 						    POISSON_UPPER, group->totals[event]);
 		}
 		estimate->high = max(m->kind == WINDOW_METRIC_EXPR ? estimate->high : 0,
 				     window_metric__compute(m, group, counts));
+		/* Late samples can all be elsewhere. */
+		if (late)
+			estimate->high = INFINITY;
 	}
 	/* A part of a total is at most 100 %. */
 	if (m->kind == WINDOW_METRIC_SHARE ||
@@ -893,34 +1190,41 @@ bool window_stats__time(const struct window_stats *stats, const struct window_gr
 	return true;
 }
 
-/* An interval reaches NORMAL_975 standard errors up and down. */
-static double standard_error(double low, double high)
+/* Return the variance by chance. An interval reaches NORMAL_975 standard errors up and down. */
+static double variance_by_chance(double low, double high, double bias)
 {
-	return (high - low) / 2 / NORMAL_975;
+	return max(pow((high - low) / 2 / NORMAL_975, 2) - bias * bias, 0.0);
 }
 
 /**
  * window_estimate__z - Compare two estimates.
  * @a: An estimate.
  * @b: Another one, of other data.
+ * @same_bias: Both were recorded in the same way. The bias of windows is that of the same code in
+ *	both, so that only its difference counts.
  *
  * Return: The difference of @b and @a, on a logarithmic scale if both are positive,
  * divided by its standard error, or 0 if that is not known.
  */
-double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b)
+double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b,
+			  bool same_bias)
 {
-	double difference, error_a, error_b;
+	double difference, variance;
 
 	if (a->low > 0 && b->low > 0) {
+		double bias_a = a->bias / a->value, bias_b = b->bias / b->value;
+
 		difference = log(b->value / a->value);
-		error_a = standard_error(log(a->low), log(a->high));
-		error_b = standard_error(log(b->low), log(b->high));
+		variance = variance_by_chance(log(a->low), log(a->high), bias_a) +
+			   variance_by_chance(log(b->low), log(b->high), bias_b) +
+			   pow(bias_b - bias_a, 2) + (same_bias ? 0 : 2 * bias_a * bias_b);
 	} else {
 		difference = b->value - a->value;
-		error_a = standard_error(a->low, a->high);
-		error_b = standard_error(b->low, b->high);
+		variance = variance_by_chance(a->low, a->high, a->bias) +
+			   variance_by_chance(b->low, b->high, b->bias) +
+			   pow(b->bias - a->bias, 2) + (same_bias ? 0 : 2 * a->bias * b->bias);
 	}
-	difference /= sqrt(error_a * error_a + error_b * error_b);
+	difference /= sqrt(variance);
 	return isfinite(difference) ? difference : 0;
 }
 
@@ -986,6 +1290,12 @@ void window_group__fprintf_json(const struct window_group *group, int depth, FIL
 	fprintf_array(group->costs, group->nr_counts, fp);
 	output_json_key_format(fp, true, depth, "contradicted",
 			       group->contradicted ? "true" : "false");
+	output_json_key_format(fp, true, depth, "throttled",
+			       "{\"times\": %u, \"share\": %.17g}",
+			       group->missing.nr_throttled, window_group__throttled(group));
+	output_json_key_format(fp, true, depth, "missing", "%.17g", window_group__missing(group));
+	output_json_key_format(fp, true, depth, "marked",
+			       window_group__marks_all(group) ? "true" : "false");
 	output_json_key_format(fp, true, depth, "all", "{");
 	window_stats__fprintf_json(&group->all, depth + 1, fp);
 	output_json_format(fp, false, depth, "}");

@@ -28,6 +28,7 @@ struct window_value;
  * @problems: Number of windows with each enum window_problem.
  * @left: Weight of the windows in @sums that begin or end elsewhere.
  * @sums: Sums of the used windows, see window_group__nr_sums(). Allocated for the first window.
+ * @index: Of the entry, while all are corrected.
  * @samples: Result of hist_entry__samples(), or NULL before its first call.
  * @values: Estimate of each metric, or NULL before one is asked for.
  */
@@ -39,8 +40,50 @@ struct window_stats {
 	u64	problems[WINDOW_PROBLEMS];
 	double	left;
 	double	*sums;
+	unsigned int		index;
 	struct window_samples	*samples;
 	struct window_value	*values;
+};
+
+/*
+ * A wider interval has a mark: with this, few values without one are wrong by a fifth. Samples
+ * may miss this part of the count.
+ */
+#define WINDOW_MAX_ERROR	0.28
+
+/* Where more of the time is missing, all values have a mark. */
+#define WINDOW_MAX_MISSING	0.1
+
+/**
+ * struct window_pair - A window that left an entry.
+ * @stats: The statistics of where it begins or ends.
+ * @other: The statistics of where its other end is.
+ * @weight: Weight of the window.
+ */
+struct window_pair {
+	const struct window_stats	*stats;
+	const struct window_stats	*other;
+	double				weight;
+};
+
+/**
+ * struct window_missing - What a recording lacks.
+ * @nr_throttled: How often the kernel stopped the events.
+ * @throttled: How long, in ns.
+ * @time: In which the events counted, in ns. 0 if it was not recorded.
+ * @nr_ended: Number of threads that ended, if each has its own counts.
+ * @nr_without_sample: Those that ended before their first sample.
+ * @lost: Part of the samples that the kernel dropped, 0 to 1.
+ * @kernel: Part of the time of a clock that has no samples, in the kernel, 0 to 1.
+ */
+struct window_missing {
+	unsigned int	nr_throttled;
+	u64		throttled;
+	u64		time;
+	unsigned int	nr_ended;
+	unsigned int	nr_without_sample;
+	double		lost;
+	double		kernel;
 };
 
 enum window_metric_kind {
@@ -102,15 +145,20 @@ struct window_metric {
  * @totals: Count of each event in the recording, without @costs.
  * @costs: What the interrupts add to the counts of a window.
  * @noise: Variance of the count of a window, if the rate of its entry is known.
- * @bias: Variance of the logarithm of the rate from windows, of an entry that all of them leave.
  * @common: Variance of the logarithm of that rate in all entries, from the error of @costs.
  * @contradicted: Samples are missing, or there are more than was counted.
  * @contradiction: Their weight in percent of the count.
- * @corrected: @costs are no longer in the statistics and @totals.
- * @calibrated: @noise and @bias are known.
+ * @missing: What has no samples.
+ * @differs: A metric whose windows all together differ from its count, or NULL.
+ * @mean: The value of the windows of @differs.
+ * @corrected: @costs, and counts of other entries, are no longer in the statistics and @totals.
  * @samplers: For each event, another one that counts the same and samples, or NULL.
+ * @late: For each event, true if its samples are of what ran later.
  * @fractions: For each event, true if it is a fraction of @slots.
  * @all: Statistics of all entries.
+ * @nr_pairs: Number of @pairs.
+ * @max_pairs: Room for so many.
+ * @pairs: The windows that left an entry, until the counts are corrected.
  * @nr_metrics: Number of metrics.
  * @metrics: The metrics.
  */
@@ -125,15 +173,20 @@ struct window_group {
 	double			*totals;
 	double			*costs;
 	double			*noise;
-	double			bias;
 	double			common;
 	bool			contradicted;
 	double			contradiction;
+	struct window_missing	missing;
+	const struct window_metric	*differs;
+	double			mean;
 	bool			corrected;
-	bool			calibrated;
 	struct evsel		**samplers;
+	bool			*late;
 	bool			*fractions;
 	struct window_stats	all;
+	size_t			nr_pairs;
+	size_t			max_pairs;
+	struct window_pair	*pairs;
 	unsigned int		nr_metrics;
 	struct window_metric	*metrics;
 };
@@ -143,6 +196,7 @@ struct window_group {
  * @value: The estimate.
  * @low: Lower end.
  * @high: Upper end.
+ * @bias: The part of the standard error that is the same in other recordings.
  * @dividend: The count that a ratio or a share divides, else NAN.
  * @divisor: The count to divide it by, without the metric's factor, else NAN.
  * @threshold: Class of @value by the threshold of the metric.
@@ -151,6 +205,7 @@ struct window_estimate {
 	double				value;
 	double				low;
 	double				high;
+	double				bias;
 	double				dividend;
 	double				divisor;
 	enum metric_threshold_classify	threshold;
@@ -179,7 +234,7 @@ struct window_entry {
 /**
  * enum window_quality - How precise an estimate is.
  * @WINDOW_ESTIMATE_NONE: There is no estimate.
- * @WINDOW_ESTIMATE_GOOD: Its interval reaches at most a fifth up and down.
+ * @WINDOW_ESTIMATE_GOOD: Its interval reaches at most WINDOW_MAX_ERROR up.
  * @WINDOW_ESTIMATE_POOR: Its interval is wider.
  * @WINDOW_ESTIMATE_BOUND: Its interval reaches down to 0, and up to less than the value of all
  *	entries.
@@ -208,6 +263,10 @@ struct window_value {
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 bool window_group__has_windows(const struct window_group *group);
+double window_group__throttled(const struct window_group *group);
+double window_group__short_threads(const struct window_group *group);
+double window_group__missing(const struct window_group *group);
+bool window_group__marks_all(const struct window_group *group);
 int window_group__add_metric(struct window_group *group, const char *name);
 bool window_event__has_name(const char *name, const char *event, bool with_terms);
 bool evsel__counts_same(const struct evsel *a, const struct evsel *b);
@@ -227,8 +286,13 @@ void window_group__check_samples(struct window_group *group, unsigned int event,
 				 double nr);
 void window_group__find_costs(struct window_group *group, struct window_stats *const *stats,
 			      unsigned int nr, double nr_interrupts);
-void window_group__calibrate(struct window_group *group, const struct window_entry *entries,
+void window_group__check_exact(struct window_group *group, unsigned int event, double exact);
+void window_group__calibrate(struct window_group *group, struct window_stats *const *stats,
 			     unsigned int nr);
+int window_group__add_pair(struct window_group *group, struct window_stats *stats,
+			   struct window_stats *other, double weight);
+int window_group__subtract_others(struct window_group *group, struct window_stats *const *stats,
+				  unsigned int nr);
 
 void window_stats__add_sample(struct window_stats *stats, double weight, unsigned int earlier);
 void window_stats__count_window(struct window_stats *stats, unsigned int problems, bool used);
@@ -246,7 +310,8 @@ enum window_quality window_stats__estimate(const struct window_entry *entry,
 					   const struct window_group *group,
 					   unsigned int metric,
 					   struct window_estimate *estimate);
-double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b);
+double window_estimate__z(const struct window_estimate *a, const struct window_estimate *b,
+			  bool same_bias);
 bool window_stats__time(const struct window_stats *stats, const struct window_group *group,
 			struct window_estimate *estimate);
 void window_stats__fprintf_json(const struct window_stats *stats, int depth, FILE *fp);

@@ -18,6 +18,7 @@
 #include <linux/perf_event.h>
 #include <linux/zalloc.h>
 #include <internal/rc_check.h>
+#include <perf/event.h>
 
 #include "evlist.h"
 #include "evsel.h"
@@ -57,6 +58,7 @@ struct window_stream {
 	bool			has_sample;
 	bool			in_round;
 	unsigned int		index;
+	u64			time;
 	u64			last_long;
 	u64			nr_throttled;
 	u64			nr_lost;
@@ -71,7 +73,12 @@ struct window_stream {
 struct window_tracker {
 	struct hashmap		*sources;
 	struct hashmap		*streams;
+	/* Since when instances of events are stopped, by the ID of the instance. */
+	struct hashmap		*throttled;
 	u64			nr_lost;
+	/* Threads that ended, and those without a sample. */
+	unsigned int		nr_ended;
+	unsigned int		nr_without_sample;
 	u64			*counts;
 	u64			*deltas;
 	unsigned int		nr_allocated;
@@ -85,6 +92,16 @@ static size_t window_source__hash(long key, void *ctx __maybe_unused)
 static bool window_source__equal(long key1, long key2, void *ctx __maybe_unused)
 {
 	return ((struct window_source *)key1)->id == ((struct window_source *)key2)->id;
+}
+
+static size_t id__hash(long key, void *ctx __maybe_unused)
+{
+	return key * 31;
+}
+
+static bool id__equal(long key1, long key2, void *ctx __maybe_unused)
+{
+	return key1 == key2;
 }
 
 static size_t window_stream__hash(long key, void *ctx __maybe_unused)
@@ -116,7 +133,9 @@ struct window_tracker *window_tracker__new(void)
 
 	tracker->sources = hashmap__new(window_source__hash, window_source__equal, NULL);
 	tracker->streams = hashmap__new(window_stream__hash, window_stream__equal, NULL);
-	if (IS_ERR(tracker->sources) || IS_ERR(tracker->streams)) {
+	tracker->throttled = hashmap__new(id__hash, id__equal, NULL);
+	if (IS_ERR(tracker->sources) || IS_ERR(tracker->streams) ||
+	    IS_ERR(tracker->throttled)) {
 		window_tracker__delete(tracker);
 		return NULL;
 	}
@@ -160,6 +179,7 @@ void window_tracker__delete(struct window_tracker *tracker)
 	}
 	hashmap__free(tracker->streams);
 	hashmap__free(tracker->sources);
+	hashmap__free(tracker->throttled);
 	free(tracker->counts);
 	free(tracker->deltas);
 	free(tracker);
@@ -438,6 +458,11 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 		tracker->deltas[i] = tracker->counts[i] - before;
 	}
 
+	/* Other clocks go on while a thread sleeps, and do not tell when it began. */
+	if ((stream->has_sample || per_thread) && sample->read.time_running > stream->time)
+		window->time = sample->read.time_running - stream->time;
+	stream->time = sample->read.time_running;
+
 	is_window = attr->alt_sample_period && (sample->misc & PERF_RECORD_MISC_ALT_WINDOW);
 	/* A file of --switch-output or --overwrite has only the last of what was counted. */
 	if (!stream->has_sample && !has_armed_length(tracker->deltas[source->sampler_member],
@@ -499,16 +524,28 @@ int window_tracker__add(struct window_tracker *tracker, struct perf_sample *samp
 }
 
 /**
- * window_tracker__unthrottle - Note that an event was stopped since its last sample.
+ * window_tracker__throttle - Note that an event is stopped, or that it counts again.
  * @tracker: The tracker.
- * @id: ID of the event, of a PERF_RECORD_UNTHROTTLE.
+ * @event: A PERF_RECORD_THROTTLE or PERF_RECORD_UNTHROTTLE.
+ *
+ * Return: How long it was stopped, in ns, at the end of this, else 0.
  */
-void window_tracker__unthrottle(struct window_tracker *tracker, u64 id)
+u64 window_tracker__throttle(struct window_tracker *tracker,
+			     const struct perf_record_throttle *event)
 {
-	struct window_source key = { .id = id }, *source;
+	struct window_source key = { .id = event->id }, *source;
+	u64 begin;
 
+	if (event->header.type == PERF_RECORD_THROTTLE) {
+		hashmap__set(tracker->throttled, (long)event->stream_id, (long)event->time, NULL,
+			     NULL);
+		return 0;
+	}
 	if (hashmap__find(tracker->sources, &key, &source))
 		source->nr_throttled++;
+	if (!hashmap__delete(tracker->throttled, (long)event->stream_id, NULL, (long *)&begin))
+		return 0;
+	return event->time > begin ? event->time - begin : 0;
 }
 
 /**
@@ -528,6 +565,7 @@ void window_tracker__lost(struct window_tracker *tracker)
 void window_tracker__exit_thread(struct window_tracker *tracker, u32 tid)
 {
 	struct hashmap_entry *cur;
+	bool has_sample = false;
 	size_t bkt;
 
 	if (!tid)
@@ -536,9 +574,26 @@ void window_tracker__exit_thread(struct window_tracker *tracker, u32 tid)
 	hashmap__for_each_entry(tracker->sources, cur, bkt) {
 		struct window_stream key = { .source = cur->pvalue, .tid = tid }, *stream;
 
-		if (hashmap__delete(tracker->streams, &key, NULL, &stream))
+		if (hashmap__delete(tracker->streams, &key, NULL, &stream)) {
 			window_stream__delete(stream);
+			has_sample = true;
+		}
 	}
+	tracker->nr_ended++;
+	tracker->nr_without_sample += !has_sample;
+}
+
+/**
+ * window_tracker__nr_threads - Count the threads that ended.
+ * @tracker: The tracker of a recording in which each thread has its counts.
+ * @ended: Set to their number.
+ * @without_sample: Set to the number of those that ended before their first sample.
+ */
+void window_tracker__nr_threads(const struct window_tracker *tracker, unsigned int *ended,
+				unsigned int *without_sample)
+{
+	*ended = tracker->nr_ended;
+	*without_sample = tracker->nr_without_sample;
 }
 
 /**

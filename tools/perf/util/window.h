@@ -8,6 +8,7 @@
 
 struct evlist;
 struct evsel;
+struct perf_record_throttle;
 struct perf_sample;
 struct thread;
 struct window_round;
@@ -48,6 +49,7 @@ enum window_problem {
  * @whole: @counts are those since the sample before: none went backwards, and those of the
  *	first sample began with its interval, not in an earlier file.
  * @armed: Length of the window as the kernel armed it, in units of the sampling event.
+ * @time: In which the events counted since the sample before, in ns. 0 if it was not recorded.
  * @weight: Length of the round that begins, in units of the sampling event.
  * @ending: The round of the window that ends, for window_round__data().
  * @beginning: The round that begins, for window_round__set_data().
@@ -61,6 +63,7 @@ struct window {
 	unsigned int		nr_counts;
 	const u64		*counts;
 	u64			armed;
+	u64			time;
 	u64			weight;
 	struct window_round	*ending;
 	struct window_round	*beginning;
@@ -72,9 +75,12 @@ struct window_tracker *window_tracker__new(void);
 void window_tracker__delete(struct window_tracker *tracker);
 int window_tracker__add(struct window_tracker *tracker, struct perf_sample *sample,
 			struct thread *thread, struct window *window);
-void window_tracker__unthrottle(struct window_tracker *tracker, u64 id);
+u64 window_tracker__throttle(struct window_tracker *tracker,
+			     const struct perf_record_throttle *event);
 void window_tracker__lost(struct window_tracker *tracker);
 void window_tracker__exit_thread(struct window_tracker *tracker, u32 tid);
+void window_tracker__nr_threads(const struct window_tracker *tracker, unsigned int *ended,
+				unsigned int *without_sample);
 size_t window_tracker__nr_streams(const struct window_tracker *tracker);
 
 void *window_round__data(const struct window_round *round);

@@ -96,21 +96,6 @@ test_inject_group() {
 	samples "${other}" | check "${name}" cmp -s - "${testdir}/samples"
 }
 
-test_python() {
-	if ! perf check feature -q libpython
-	then
-		skip "perf script python"
-		return
-	fi
-	cat > "${testdir}/script.py" <<- 'END'
-		def process_event(event):
-		    sample = event["sample"]
-		    print(sample["period"], "W" if sample["misc"] & 1 << 13 else "-")
-	END
-	perf script -i "${data}" -s "${testdir}/script.py" 2> "${log}" |
-		check_same "perf script python"
-}
-
 test_json() {
 	if ! perf data convert --force --to-json "${testdir}/json" -i "${data}" \
 		> "${log}" 2>&1
@@ -299,7 +284,6 @@ echo "${event}"
 periods "${data}" > "${testdir}/periods"
 check_periods "Record" < "${testdir}/periods"
 test_inject
-test_python
 test_json
 test_report
 test_pipe

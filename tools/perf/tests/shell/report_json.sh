@@ -211,6 +211,9 @@ check_reports "Windows with children" 'check_groups(is_child_sum, children)'
 check_reports "$(find "${testdir}/parts" -type f | wc -l) CPUs add up" \
 	'sums([whole]) and sums(parts) == sums([whole])'
 
+check_reports "What is missing" 'check_groups(lambda event: "remarks" in event["windows"] and
+	event["windows"]["marked"] >= (event["windows"]["missing"] > 0.1), whole)'
+
 # query FILE...: print the table of the example in the manual page
 query() {
 	"${PYTHON}" - "${shelldir}/lib/report_json.sql" "$@" << 'END'

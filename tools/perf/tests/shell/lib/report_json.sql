@@ -16,12 +16,15 @@ WITH report AS (
 		CAST(e.value -> 'windows' ->> 'used' AS float) AS used,
 		CAST(e.value -> 'windows' -> 'problems' ->> 'left' AS float) AS ended,
 		CAST(e.value -> 'metrics' -> 'cpi' ->> 'dividend' AS float) AS cycles,
-		CAST(e.value -> 'metrics' -> 'cpi' ->> 'divisor' AS float) AS insns
+		CAST(e.value -> 'metrics' -> 'cpi' ->> 'divisor' AS float) AS insns,
+		CASE WHEN CAST(event -> 'windows' ->> 'marked' AS text) IN ('1', 'true')
+			THEN 100.0 ELSE 0 END AS marked
 	FROM grp, json_each(event -> 'entries') AS e
 	WHERE e.value -> 'windows' IS NOT NULL
 ), machine AS (
 	-- Groups that count the same are of the same time: take their mean.
-	SELECT symbol, sum(time) / nr_groups AS time, sum(windows) / nr_groups AS windows,
+	SELECT symbol, sum(time) / nr_groups AS time,
+		sum(time * marked) / nr_groups AS marked, sum(windows) / nr_groups AS windows,
 		sum(used) / nr_groups AS used, sum(ended) / nr_groups AS ended,
 		sum(cycles) / count(DISTINCT CASE WHEN cycles IS NOT NULL THEN nr END) AS cycles,
 		sum(insns) / count(DISTINCT CASE WHEN insns IS NOT NULL THEN nr END) AS insns
@@ -31,6 +34,8 @@ SELECT round(CAST(100 * sum(time) / sum(sum(time)) OVER () AS numeric), 2) AS "%
 	round(CAST(sum(cycles) / nullif(sum(insns), 0) AS numeric), 2) AS "CPI",
 	CAST(round(sum(used)) AS bigint) AS "Windows",
 	CAST(round(100 * sum(ended) / nullif(sum(windows), 0)) AS bigint) AS "%DIS",
-	symbol AS "Symbol"
+	symbol AS "Symbol",
+	-- The percentage of the time that is from reports whose values are all marked.
+	CAST(round(sum(marked) / sum(time)) AS bigint) AS "%?"
 FROM machine GROUP BY symbol HAVING sum(time) > 0
 ORDER BY sum(time) DESC;
