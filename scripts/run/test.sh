@@ -59,6 +59,9 @@ jobs=() last=() summary=()
 for i in "${!names[@]}"; do
 	name=${names[i]} machine=${chosen[i]}
 	summary+=("$lists/$name.tests=$RESULTS/$name")
+	# Held until this ends: another one would remove the results.
+	exec {lock}> "$lists/$name.lock"
+	flock --nonblock "$lock" || die "another 'make test' of $name runs in this checkout"
 	rm -rf "${RESULTS:?}/$name"
 	mkdir -p "$RESULTS/$name"
 	case $machine in

@@ -121,6 +121,9 @@ refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
 echo 'x 1 true # needs: nope' > "$out/needs"
 refused "a test needs 'nope'" scripts/make/machine.sh arm64 "$out/needs" x
 refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
+mkdir -p "$BUILD/lists"
+refused "another 'make test' of arm64-debug runs" flock "$BUILD/lists/arm64-debug.lock" \
+	env TEST=kunit scripts/run/test.sh arm64-debug
 refused "no machine 'nope'" scripts/run/shell.sh nope
 refused 'a shell is on one machine' scripts/run/shell.sh
 refused "'host' is no machine to boot" scripts/run/shell.sh host
