@@ -23,6 +23,7 @@
 # make deb       build Debian packages of the kernel and of perf in build/deb, with the
 #                configuration of the running kernel, or CONFIG=FILE, and
 #                LOCALMODCONFIG=1: only the modules that are loaded (or LSMOD=FILE)
+#                WHAT=perf: of perf alone, for the kernel that runs
 # make backport  make the 6.12 LTS kernel with patches/backports/6.12 and run its tests, or
 #                WHAT=apply|export|check|range-diff|build|results, see
 #                scripts/series/backport.sh
@@ -72,7 +73,7 @@ bench verify:
 	@scripts/$@/$@.sh $(WHAT)
 
 deb:
-	@scripts/ship/deb.sh
+	@scripts/ship/deb.sh $(WHAT)
 
 backport:
 	@scripts/series/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)

@@ -1,13 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: deb.sh [DIRECTORY]
+# usage: deb.sh [perf]
 #
-# Build Debian packages of the kernel and of perf in DIRECTORY (default: build/deb), and
+# Build Debian packages of the kernel and of perf, or of perf alone, in build/deb, and
 # say how to install them, and how to go back.
 . "$(dirname "$0")/../make/lib.sh"
 
-[ $# -le 1 ] || usage
-dir=${1:-$BUILD/deb}
+[[ $# -le 1 && ${1:-perf} = perf ]] || usage
+dir=$BUILD/deb
+if [ $# = 1 ]; then
+	"$TOP/scripts/series/import.sh" linux
+	perf=$("$TOP/scripts/ship/deb-perf.sh" "$dir")
+	cat <<-END
+	Install it, beside the distribution's:     sudo apt install $perf
+	On the kernel that runs:                   perf-windows fnstat record -- PROGRAM
+	                                           perf-windows fnstat report
+	Go back:                                   sudo apt purge linux-perf-windows
+	END
+	exit
+fi
 # Before anything is built, or installed for that: it takes hours.
 choose_config
 ! zgrep -q '^CONFIG_DEBUG_INFO_BTF=y' "$config" ||
