@@ -318,6 +318,8 @@ def section(event, position, max_rows):
 	       f'<p class="facts">{" · ".join(facts)}</p>',
 	       *(f'<p class="remark">{e(remark)}</p>'
 		 for remark in (windows or {}).get("remarks", [])),
+	       '<p class="legend">' + "; ".join(f"<b>{e(column.header)}</b> {e(column.text)}"
+						for column in columns) + "</p>",
 	       '<div class="tools"><label>Find <input type="search" spellcheck="false" '
 	       'placeholder="part of a name"></label> <span class="found" role="status"></span>']
 	if with_children:

@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 25
+plan 26
 
 check()				# WHAT COMMAND...
 {
@@ -89,6 +89,9 @@ check "From the standard input, the same bytes" \
 
 check "What is missing" grep -q '<p class="remark">Throttled &lt;b&gt; &amp; more<' \
 	"${testdir}/first.html"
+
+check "What the columns are, for who has no mouse" \
+	grep -q '<b>CPI</b> cycles per instruction; ' "${testdir}/first.html"
 
 # They are no windows, and do not end elsewhere.
 page "${testdir}/branches.json"
