@@ -882,7 +882,6 @@ bool hist_entry__window_metric_z(struct hist_entry *he, struct hist_entry *pair,
 	struct window_estimate a, b;
 	enum window_quality quality_a = hist_entry__estimate(he, metric, &a);
 	enum window_quality quality_b = hist_entry__estimate(pair, metric, &b);
-
 	const struct window_group *group_a = he->hists->window_group;
 	const struct window_group *group_b = pair->hists->window_group;
 
@@ -1028,7 +1027,7 @@ static size_t window_stats__fprintf(const struct window_stats *stats, struct his
 
 static double window_stats__nr_rounds(const struct window_stats *stats)
 {
-	return stats->weight2 ? stats->weight * stats->weight / stats->weight2 : 0;
+	return samples__effective_nr(stats->weight, stats->weight2);
 }
 
 /**

@@ -503,11 +503,6 @@ struct part {
 	double	variance;
 };
 
-static double samples__effective_nr(double weight, double weight2)
-{
-	return weight2 ? weight * weight / weight2 : 0;
-}
-
 /* Find the part of an entry in the samples of the event with windows, or of another one. */
 static struct part window_entry__part(const struct window_entry *entry,
 				      const struct window_group *group, unsigned int event)

@@ -260,6 +260,18 @@ struct window_value {
 	bool			known;
 };
 
+/**
+ * samples__effective_nr - Compute L. Kish's effective number of samples.
+ * @weight: Sum of their weights.
+ * @weight2: Sum of the squares of these.
+ *
+ * Return: Their number if all weigh the same, else less.
+ */
+static inline double samples__effective_nr(double weight, double weight2)
+{
+	return weight2 ? weight * weight / weight2 : 0;
+}
+
 struct window_group *window_group__new(struct evsel *sampler);
 void window_group__delete(struct window_group *group);
 bool window_group__has_windows(const struct window_group *group);
