@@ -126,11 +126,11 @@ def time_share(stats, everything):
 def row_values(stats, event):
 	"""Make the values of an entry, or of it with all that it calls."""
 	values = {"samples": Value(stats["samples"], digits=0)}
-	windows = stats.get("windows")
+	windows = stats.get("fnstat")
 	if windows:
-		values["time"] = time_share(windows, event["windows"]["all"])
+		values["time"] = time_share(windows, event["fnstat"]["all"])
 		values["used"] = Value(windows["used"], digits=0)
-		if windows["windows"]:
+		if windows.get("windows"):
 			values["left"] = Value(100 * windows["problems"]["left"] / windows["windows"])
 	elif event["period"]:
 		values["time"] = Value(100 * stats["period"] / event["period"])
@@ -189,8 +189,9 @@ def entry_keys(entry):
 
 def make_columns(event, rows):
 	"""Choose the columns, and their scales from the values of all rows."""
-	has_windows = "windows" in event
-	has_branches = has_windows and event["windows"].get("branches")
+	group = event.get("fnstat", {})
+	has_branches = group.get("branches")
+	has_windows = has_branches or group.get("all", {}).get("windows")
 	names = list(dict.fromkeys(key[7:] for row in rows for key in row
 				   if key.startswith("metric:")))
 	known = [name for name in METRICS if name in names]
@@ -297,16 +298,18 @@ def section(event, position, max_rows):
 		11 * len(keys[1:])
 
 	facts = [f"{number(event['samples'])} samples"]
-	windows = event.get("windows")
+	windows = event.get("fnstat")
 	if windows:
 		everything = windows["all"]
-		used, all_ = number(everything["used"]), number(everything["windows"])
-		length = f" of {windows['length']:g}" if windows["length"] else ""
-		facts.append(f"<b>{used}</b> branch stacks" if windows.get("branches") else
-			     f"<b>{used}</b> of {all_} windows{length} used "
-			     f"({100 * used / max(all_, 1):.1f} %)")
+		used, all_ = number(everything["used"]), number(everything.get("windows", 0))
+		length = f" of {windows['length']:g}" if windows.get("length") else ""
+		if windows.get("branches"):
+			facts.append(f"<b>{used}</b> branch stacks")
+		elif all_:
+			facts.append(f"<b>{used}</b> of {all_} windows{length} used "
+				     f"({100 * used / all_:.1f} %)")
 		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
-			  for problem, nr in everything["problems"].items() if nr]
+			  for problem, nr in everything.get("problems", {}).items() if nr]
 		totals = dict(zip(windows["group"], windows["totals"]))
 		counts = [next((totals[name] for name in totals if is_event(name, wanted)), 0)
 			  for wanted in ("(cpu-)?cycles", "instructions")]

@@ -34,9 +34,9 @@ import json, re, sys
 
 def stats(samples, cpi, mark):
 	return {"samples": samples, "period": 100 * samples,
-		"windows": {"rounds": samples, "weight": 100 * samples, "weight2": 1e4 * samples,
-			    "windows": samples, "used": samples,
-			    "problems": {"left": samples // 2}},
+		"fnstat": {"weight": 100 * samples, "weight2": 1e4 * samples,
+			   "windows": samples, "used": samples,
+			   "problems": {"left": samples // 2}},
 		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
@@ -50,10 +50,10 @@ entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
 report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
 	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
-	 "windows": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
-		     "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
-		     "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
-			     "problems": {"left": 50, "lost": 0}}},
+	 "fnstat": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
+		    "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
+		    "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
+			    "problems": {"left": 50, "lost": 0}}},
 	 "entries": entries}]}
 
 def write(name, value):

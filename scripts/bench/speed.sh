@@ -80,8 +80,8 @@ measure()		# NAME PERF RECORDING OPTION...
 for ((run = 0; run < runs; run++)); do
 	measure base "$base" plain
 	measure plain "$series" plain
-	measure windows "$series" windows --windows
-	measure quarter "$series" quarter --windows
+	measure windows "$series" windows --fnstat
+	measure quarter "$series" quarter --fnstat
 done
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'; }
@@ -101,8 +101,8 @@ printf '# %-34s %14s %10s %12s\n' "perf report of $samples samples" 'insns, mill
 row() { printf '# %-34s %14.1f %10d %12d\n' "$2" "${insns[$1]}" "${time[$1]}" "${memory[$1]}"; }
 row base "of the base"
 row plain "of the series"
-row windows "--windows"
-row quarter "--windows, of $((samples / 4))"
+row windows "--fnstat"
+row quarter "--fnstat, of $((samples / 4))"
 # Most of it is how the compiler initializes the entry of a sample in a function of its own.
 result "$(ratio "${insns[plain]}" "${insns[base]}")" 1.02 'instructions without windows, to the base'
 result "$(ratio "${insns[windows]}" "${insns[plain]}")" 1.00 'instructions with windows, to without'

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../make/lib.sh"
 
 tree=${1:-$LINUX} what=${2:-} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
-test="Windows of events"
+test="Metrics of functions"
 [ -d "$tree/tools/perf" ] || usage
 
 # Compile $dir/mutant.c as FILE is, and link it in front of all others.

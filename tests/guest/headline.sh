@@ -58,7 +58,7 @@ done | awk '{
 
 error()			# the error of the table of a recording
 {
-	perf report -i "$data" --windows --attribution same -q -t '|' --sort sym \
+	perf report -i "$data" --fnstat --attribution same -q -t '|' --sort sym \
 		-F metric:cpi,sym 2> /dev/null |
 	awk -F '|' '
 		FNR == NR { split($0, t, " "); time[t[1]] = t[2]; cpi[t[1]] = t[3]; all += t[2]; next }
@@ -101,7 +101,7 @@ for percent in 25 0; do
 			mv /tmp/ms /tmp/run-ms
 			error >> /tmp/errors
 		done
-		timed perf report -i "$data" --windows --attribution same --stdio --sort sym \
+		timed perf report -i "$data" --fnstat --attribution same --stdio --sort sym \
 			> /dev/null 2>&1
 		perf report -i "$data" --stats 2> /dev/null |
 		awk -v percent="$percent" -v period="${period%%,alt-period-j*}" \

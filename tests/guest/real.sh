@@ -91,7 +91,7 @@ old)
 	terms+=,period-jitter=$((cycles / 10)),alt-period-jitter=$jitter
 	timed perf record -o "$recording" \
 		-e "{cycles/$terms/,instructions,branch-misses,cache-misses}:uS"
-	report=(perf report --windows --sort sym --attribution same) ;;
+	report=(perf report --fnstat --sort sym --attribution same) ;;
 events*|precise*)
 	events=() modifier=u
 	[[ $mode != precise* ]] || modifier=uP

@@ -109,7 +109,7 @@ compare()		# NAME TERMS WINDOW
 		return
 	fi
 	recompute "$3"
-	perf report -i "$data" --windows --attribution same -q -t '|' --sort sym -F "$(
+	perf report -i "$data" --fnstat --attribution same -q -t '|' --sort sym -F "$(
 		)time-share,metric:cpi,metric:instructions-share$metric,$(
 		)windows,sym" 2> "$out" |
 	awk -F '|' 'NF > 4 && !/^#/ {

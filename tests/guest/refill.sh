@@ -18,7 +18,7 @@ cpi()			# WINDOW JITTER
 		-e "{cycles/period=99700,alt-period=$1,alt-period-jitter=$2/,$(
 			)instructions/period=99700,period-jitter=9970/}:uS" \
 		perf test -w fnmix 20000 nops 8 > /dev/null 2>&1
-	perf report -i "$data" --windows -q -t '|' --sort sym -F metric:cpi,sym \
+	perf report -i "$data" --fnstat -q -t '|' --sort sym -F metric:cpi,sym \
 		2> /dev/null |
 		awk -F '|' '/fnmix_nops/ { printf "%.0f", 1000 * $1 }'
 }
@@ -66,7 +66,7 @@ for window in 1500 300 60; do
 	result $? "CPI from windows of $window has nothing of what the interrupts add"
 done
 # The last windows are the shortest, which tell it best.
-added=$(perf report -i "$data" --windows 2> /dev/null |
+added=$(perf report -i "$data" --fnstat 2> /dev/null |
 	sed -n 's/^# [0-9]* windows .* Without the \([0-9]*\) that an interrupt adds.*/\1/p')
 echo "# perf report finds ${added:-0} cycles that an interrupt adds"
 [ "${added:-0}" -ge $((refill - 3)) ] && [ "${added:-0}" -le $((refill + 3)) ]
