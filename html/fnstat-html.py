@@ -95,7 +95,7 @@ class Column:
 
 	def __init__(self, key, header, text, values, heat=True):
 		self.key, self.header, self.text, self.heat = key, header, text, heat
-		self.digits = 0 if key in ("used", "samples") else 2
+		self.digits = 0 if key in ("used", "samples", "left") else 2
 		trusted = [v.value for v in values if v and not v.mark]
 		trusted = trusted or [v.value for v in values if v]
 		self.high = max(trusted + [0]) or 1
@@ -131,7 +131,8 @@ def row_values(stats, event):
 		values["time"] = time_share(windows, event["fnstat"]["all"])
 		values["used"] = Value(windows["used"], digits=0)
 		if windows.get("windows"):
-			values["left"] = Value(100 * windows["problems"]["left"] / windows["windows"])
+			values["left"] = Value(100 * windows["problems"]["left"] / windows["windows"],
+					       digits=0)
 	elif event["period"]:
 		values["time"] = Value(100 * stats["period"] / event["period"])
 	for name, metric in stats.get("metrics", {}).items():
@@ -189,23 +190,24 @@ def entry_keys(entry):
 
 def make_columns(event, rows):
 	"""Choose the columns, and their scales from the values of all rows."""
+	# Without any, as of a clock, there are samples.
 	group = event.get("fnstat", {})
 	has_branches = group.get("branches")
 	has_windows = has_branches or group.get("all", {}).get("windows")
 	names = list(dict.fromkeys(key[7:] for row in rows for key in row
 				   if key.startswith("metric:")))
 	known = [name for name in METRICS if name in names]
-	unit = "%CY" if is_event(event["event"], "(cpu-)?cycles") else "%"
+	header = "Stacks" if has_branches else "Windows"
 	what = "branch stacks" if has_branches else "windows that are used"
-	specs = [("used", "#", f"number of {what}", False)] if has_windows else \
+	specs = [("used", header, f"number of {what}", False)] if has_windows else \
 		[("samples", "Samples", "number of samples", False)]
 	early = [name for name in known if name in list(METRICS)[:BEFORE_TIME]]
 	late = [name for name in known + names if name not in early]
 	specs += [("metric:" + name, *METRICS[name], True) for name in early]
-	specs.append(("time", unit, f"share of the time, of all {event['event']}", True))
+	specs.append(("time", "Overhead", f"share of the time, of all {event['event']}", True))
 	specs += [("metric:" + name, *METRICS.get(name, (name, name)), True) for name in dict.fromkeys(late)]
 	if has_windows and not has_branches:
-		specs.append(("left", "DIS",
+		specs.append(("left", "%DIS",
 			      "percentage of the windows that ended elsewhere", False))
 	return [Column(key, header, text, [row.get(key) for row in rows], heat)
 		for key, header, text, heat in specs]
@@ -306,8 +308,8 @@ def section(event, position, max_rows):
 		if windows.get("branches"):
 			facts.append(f"<b>{used}</b> branch stacks")
 		elif all_:
-			facts.append(f"<b>{used}</b> of {all_} windows{length} used "
-				     f"({100 * used / all_:.1f} %)")
+			facts.append(f"<b>{all_}</b> window{'' if all_ == 1 else 's'}{length}" +
+				     ("" if used == all_ else f", {used} used"))
 		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything.get("problems", {}).items() if nr]
 		totals = dict(zip(windows["group"], windows["totals"]))

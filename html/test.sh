@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 26
+plan 27
 
 check()				# WHAT COMMAND...
 {
@@ -64,6 +64,9 @@ def write(name, value):
 
 write("good", report)
 write("branches", json.dumps(report).replace('"sampler": 0', '"branches": true, "sampler": 0'))
+# Of a clock, or without windows of a period.
+write("clock", re.sub('"(windows|used)": [0-9]+', r'"\1": 0',
+		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")))
 write("no-json", "perf report: no data")
 write("list", [])
 write("version", {**report, "version": 1})
@@ -96,7 +99,14 @@ check "What the columns are, for who has no mouse" \
 # They are no windows, and do not end elsewhere.
 page "${testdir}/branches.json"
 check "Branch stacks" sh -c "grep -q '<b>100</b> branch stacks' '${testdir}/page.html' &&
-	! grep -q '>DIS<' '${testdir}/page.html' && grep -q '>DIS<' '${testdir}/first.html'"
+	! grep -q '>%DIS<' '${testdir}/page.html' && grep -q '>%DIS<' '${testdir}/first.html'"
+
+# Columns have the names of the terminal.
+page "${testdir}/clock.json"
+check "No windows" sh -c "grep -q '>Samples<.*>Overhead<' '${testdir}/page.html' &&
+	grep -q '<b>100</b> windows of 300' '${testdir}/first.html' &&
+	grep -q '>Windows<.*>Overhead<' '${testdir}/first.html' &&
+	! grep -q 'indows\|%DIS' '${testdir}/page.html'"
 
 # check_page NAME EXPRESSION: check what Python finds in the page
 check_page() {

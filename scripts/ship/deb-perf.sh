@@ -50,7 +50,7 @@ depends()
 
 build()
 {
-	local version wanted
+	local version wanted doc man
 
 	mkdir -p "$out"
 	rm -rf "$root"
@@ -65,12 +65,18 @@ build()
 	# Tests and workloads are found by their symbols: only debug information goes.
 	find "$root" -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF' - {} \; \
 		-exec strip --strip-debug {} +
-	mkdir -p "$root/usr/bin" "$root/usr/share/doc/$package" "$root/DEBIAN"
+	doc=$root/usr/share/doc/$package man=$root/usr/share/man/man1
+	mkdir -p "$root/usr/bin" "$doc" "$man" "$root/DEBIAN"
 	# Not a link: perf takes "perf-NAME" for its command NAME.
 	printf '#!/bin/sh\nexec %s/bin/perf "$@"\n' "$prefix" > "$root/usr/bin/perf-windows"
 	chmod 755 "$root/usr/bin/perf-windows"
 	install -m 755 "$TOP/html/fnstat-html.py" "$root/usr/bin/perf-windows-html"
-	cp "$LINUX/COPYING" "$root/usr/share/doc/$package/copyright"
+	cp "$LINUX/COPYING" "$doc/copyright"
+	cp "$LINUX"/tools/perf/Documentation/report-json.txt \
+		"$LINUX"/tools/perf/tests/shell/lib/report_json.sql "$doc"
+	# No other package has this page. The others are the distribution's there.
+	ln -s "../../../lib/perf-windows/share/man/man1/perf-fnstat.1" "$man"
+	[ -e "$man/perf-fnstat.1" ] || die 'perf is built without its manual'
 	version=$(make -s --no-print-directory -C "$LINUX" kernelversion)
 	cat > "$root/DEBIAN/control" <<-END
 		Package: $package
@@ -81,11 +87,12 @@ build()
 		Priority: optional
 		Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
 		Depends: $(cd "$root" && depends)
-		Recommends: python3
+		Recommends: binutils, man-db, python3
 		Description: perf with windows: metrics of each function
 		 The command is perf-windows, or perf with $prefix/bin in the path,
 		 beside the perf of linux-perf. With a kernel that has no alternating periods
-		 it records with plain ones, and says so.
+		 it records with plain ones, and says so. 'perf-windows help COMMAND' shows
+		 the manual.
 	END
 	dpkg-deb --root-owner-group --build "$root" "$out"
 	set_built "$out" "$key"

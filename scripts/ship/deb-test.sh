@@ -21,6 +21,11 @@ dir=${1:-$BUILD/deb-test}
 [ $# = 1 ] || "$TOP/scripts/ship/deb-perf.sh" "$dir" > /dev/null
 perf=("$dir"/linux-perf-windows_*.deb)
 [ -e "${perf[0]}" ] || die "no package of perf in $dir"
+# Debian's disk leaves out manuals and documents.
+for file in man/man1/perf-fnstat.1 doc/linux-perf-windows/report-json.txt \
+	doc/linux-perf-windows/report_json.sql; do
+	dpkg-deb -c "${perf[0]}" | grep -F " ./usr/share/$file" > /dev/null || die "no $file in ${perf[0]}"
+done
 # The disk has what perf depends on, and nothing that it does not say.
 mapfile -t libraries < <(dpkg-deb -f "${perf[0]}" Depends | tr ',' '\n' | sed 's/^ *//; s/ .*//')
 debian=$("$TOP/scripts/ship/debian-disk.sh" "$emulator" python3-minimal "${libraries[@]}")
