@@ -48,7 +48,7 @@ perf script -D 2> "$out" | awk '
 	/^\.\.\. FP chain: nr:/	{ chains++; bad += substr($4, 4) > 5 }
 	END			{ exit !n || bad || chains != n || values != 5 * n }'
 result $? 'five counts and four user frames in each sample'
-perf report --fnstat --metrics cpi,branch-mpki,cache-mpki,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share \
+perf report --windows --metrics cpi,branch-mpki,cache-mpki,cache-miss-rate,instructions-share,branch-miss-share,cache-ref-share,cache-miss-share \
 	--stdio --no-children --sort sym -g none > table 2> "$out"
 result $? 'its table'
 grep -qE '^# Overhead +CPI +BM/KI +CM/KI +%CM +%I +%BM +%CREF +%CMISS' table

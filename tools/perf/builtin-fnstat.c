@@ -3,7 +3,7 @@
  * perf fnstat: metrics per function, from the counts of short windows.
  *
  * perf record with an event that alternates between long intervals and windows, and perf
- * report with their statistics: see util/window.c and util/window-stats.c.
+ * report with their statistics: see util/window.c and util/fnstat-stats.c.
  */
 #include "builtin.h"
 
@@ -23,9 +23,9 @@
 #include "util/pmus.h"
 #include "util/record.h"
 #include "util/strbuf.h"
-#include "util/window-cost.h"
-#include "util/window-record.h"
-#include "util/window-stats.h"
+#include "util/fnstat-measure.h"
+#include "util/fnstat-events.h"
+#include "util/fnstat.h"
 
 /* Options for another command. */
 struct fnstat_args {
@@ -114,7 +114,7 @@ static int can_count_cycles(const char *terms, bool kernel)
 {
 	struct strbuf event = STRBUF_INIT;
 	int ret = strbuf_addf(&event, "cycles%s%s", terms, kernel ? "" : *terms ? "u" : ":u") ?:
-		  window_record__can_open(event.buf);
+		  fnstat_events__can_open(event.buf);
 
 	strbuf_release(&event);
 	return ret;
@@ -160,9 +160,9 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	if (rec->window == DEFAULT && rec->kernel)
 		rec->window = 0;
 	rec->hz = 1e9;
-	if (window_cost__measure(&cost, &rec->hz, &rec->branches))
+	if (fnstat_measure(&cost, &rec->hz, &rec->branches))
 		cost = 0;
-	rec->exact = window_cost__is_exact();
+	rec->exact = fnstat_measure_exact();
 	/* Do not replace windows or branch stacks that the user asked for. */
 	if (rec->window != DEFAULT || rec->own_branches)
 		rec->branches = false;
@@ -263,7 +263,7 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 			      const char *metrics, struct strbuf *events)
 {
 	struct strbuf cycles = STRBUF_INIT, branches = STRBUF_INIT, terms = STRBUF_INIT;
-	struct window_record group = {
+	struct fnstat_events group = {
 		.pmu		= pmu,
 		.modifiers	= rec->kernel ? ":S" : ":uS",
 		.windows	= rec->window && !rec->kernel,
@@ -278,15 +278,15 @@ static int fnstat__add_groups(const struct fnstat_record *rec, const char *pmu,
 	/* Late samples of other events tell less than windows do. */
 	group.terms = rec->window && !rec->branches && !rec->exact ? NULL : terms.buf;
 	if (!ret && rec->counters) {
-		ret = window_record__add_group(&group, rec->counters, events);
+		ret = fnstat_events__add_group(&group, rec->counters, events);
 		/* The user's events can need all counters. */
-		if (!ret && group.windows && window_record__can_open(events->buf + len)) {
+		if (!ret && group.windows && fnstat_events__can_open(events->buf + len)) {
 			group.windows = false;
 			strbuf_setlen(events, len);
-			ret = window_record__add_group(&group, rec->counters, events);
+			ret = fnstat_events__add_group(&group, rec->counters, events);
 		}
 	} else {
-		ret = ret ?: window_record__add_metrics(&group, metrics, events);
+		ret = ret ?: fnstat_events__add_metrics(&group, metrics, events);
 	}
 	strbuf_release(&cycles);
 	strbuf_release(&branches);
@@ -315,7 +315,7 @@ static int fnstat__add_instructions(const struct fnstat_record *rec, const char 
 
 	fallback.counters = "instructions";
 	ret = fnstat__add_groups(&fallback, pmu, NULL, &group);
-	if (!ret && window_record__can_open(group.buf) == -EBUSY) {
+	if (!ret && fnstat_events__can_open(group.buf) == -EBUSY) {
 		pr_warning("%s has none of these metrics, and others hold its counters\n", pmu);
 	} else if (!ret) {
 		pr_info("%s has none of these metrics, but cycles and instructions\n", pmu);
@@ -357,7 +357,7 @@ static int fnstat__add_pmu_groups(const struct fnstat_record *rec, const char *m
 
 static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 {
-	const char *metrics = rec->metrics ?: window_metric__default_names();
+	const char *metrics = rec->metrics ?: fnstat_metric__default_names();
 	int ret;
 
 	fnstat__choose_window(rec);
@@ -379,7 +379,7 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 		rec->counters = "instructions";
 		ret = fnstat__add_groups(rec, NULL, NULL, events);
 	}
-	if (!ret && rec->counters && window_record__can_open(events->buf) == -EBUSY) {
+	if (!ret && rec->counters && fnstat_events__can_open(events->buf) == -EBUSY) {
 		pr_err("fnstat: cycles and these events never run together, as others hold counters\n");
 		ret = -EBUSY;
 	}
@@ -429,6 +429,23 @@ static int fnstat__check_lengths(const struct fnstat_record *rec)
 		pr_err("fnstat: the kernel takes at most %d samples in a second, see kernel.perf_event_max_sample_rate, and a round can have two\n",
 		       limit);
 		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Refuse events of a core PMU that counts nowhere now: perf record would have none. */
+static int fnstat__check_counters(const struct fnstat_record *rec)
+{
+	struct perf_pmu *pmu = NULL;
+	char name[128];
+
+	while (rec->counters && (pmu = perf_pmus__scan_core(pmu))) {
+		scnprintf(name, sizeof(name), "%s/", pmu->name);
+		if (strstr(rec->counters, name) && perf_pmu__is_offline(pmu)) {
+			pr_err("fnstat: all CPUs of %s, which --counters names, are offline\n",
+			       pmu->name);
+			return -ENODEV;
+		}
 	}
 	return 0;
 }
@@ -487,7 +504,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		goto out;
 	}
 
-	ret = fnstat__check_lengths(&rec);
+	ret = fnstat__check_lengths(&rec) ?: fnstat__check_counters(&rec);
 	if (ret)
 		goto out;
 
@@ -518,7 +535,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	if (ret)
 		goto out;
 
-	rec_argv = calloc(args.nr + argc + 6, sizeof(*rec_argv));
+	rec_argv = calloc(args.nr + argc + 7, sizeof(*rec_argv));
 	if (!rec_argv) {
 		ret = -ENOMEM;
 		goto out;
@@ -526,6 +543,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 	rec_argv[nr++] = "record";
 	/* Tells which part of the time the event was throttled. */
 	rec_argv[nr++] = "--running-time";
+	/* With a period of the first event, perf record would leave out those of all. */
+	rec_argv[nr++] = "--period";
 	rec_argv[nr++] = "-e";
 	rec_argv[nr++] = events.buf;
 	for (int i = 0; i < args.nr; i++)
@@ -584,7 +603,7 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	if (!rep_argv)
 		return -ENOMEM;
 	rep_argv[nr++] = "report";
-	rep_argv[nr++] = "--windows";
+	rep_argv[nr++] = "--fnstat";
 	/* Show the metrics of functions themselves, unless the user asks for children. */
 	rep_argv[nr++] = "--no-children";
 	/* A sort key would come before the fields. */
@@ -629,6 +648,10 @@ static int cmd_fnstat_diff(int argc, const char **argv)
 	if (list_options(argc, argv, "--metrics "))
 		return cmd_diff(argc, argv);
 	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
+	if (metric && strchr(metric, ',')) {
+		pr_err("fnstat: a diff compares one metric, and '%s' is a list\n", metric);
+		return -EINVAL;
+	}
 	diff_argv = calloc(argc + 6, sizeof(*diff_argv));
 	if (!diff_argv || asprintf(&compute, "metric:%s", metric ?: "cpi") < 0)
 		goto out;

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "../util/callchain.h"
+#include "../util/comm.h"
 #include "../util/env.h"
 #include "../util/evlist.h"
 #include "../util/evsel.h"
@@ -61,14 +62,22 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 			continue;
 		}
 		if (perf_hpp__is_sym_entry(fmt)) {
-			fprintf(fp, "\"%#" PRIx64 "\"", he->ip);
+			if (hist_entry__is_hidden(he->level, he->ip))
+				output_json_string(fp, HIDDEN_PLACE);
+			else
+				fprintf(fp, "\"%#" PRIx64 "\"", he->ip);
+			continue;
+		}
+		/* Its blanks are part of a name. */
+		if (perf_hpp__is_comm_entry(fmt)) {
+			output_json_string(fp, comm__str(he->comm));
 			continue;
 		}
 		buf[0] = '\0';
 		fmt->entry(fmt, &hpp, he);
 		output_json_string(fp, strim(buf));
 	}
-	if (he->ms.sym || he->ip)
+	if (he->ms.sym || he->ip || hist_entry__is_hidden(he->level, he->ip))
 		output_json_key_format(fp, true, depth, "mode", "\"%c\"", he->level);
 }
 
@@ -122,14 +131,14 @@ static void hist_entry__fprintf_json(struct hist_entry *he, struct hists *hists,
 	output_json_key_format(fp, false, depth, "samples", "%u", he->stat.nr_events);
 	hist_entry__fprintf_keys_json(he, hists, depth, fp);
 	output_json_key_format(fp, true, depth, "period", "%" PRIu64, he->stat.period);
-	hist_entry__fprintf_windows_json(he, /*children=*/false, depth, fp);
+	hist_entry__fprintf_fnstat_json(he, /*children=*/false, depth, fp);
 	if (symbol_conf.cumulate_callchain) {
 		output_json_key_format(fp, true, depth, "children", "{");
 		output_json_key_format(fp, false, depth + 1, "samples", "%u",
 				       he->stat_acc->nr_events);
 		output_json_key_format(fp, true, depth + 1, "period", "%" PRIu64,
 				       he->stat_acc->period);
-		hist_entry__fprintf_windows_json(he, /*children=*/true, depth + 1, fp);
+		hist_entry__fprintf_fnstat_json(he, /*children=*/true, depth + 1, fp);
 		output_json_format(fp, false, depth, "}");
 	}
 	if (hist_entry__has_callchains(he) && symbol_conf.use_callchain) {
@@ -155,9 +164,9 @@ static void hists__fprintf_json(struct hists *hists, int depth, FILE *fp)
 	evsel__fprintf_unit_json(hists_to_evsel(hists), depth, fp);
 	output_json_key_format(fp, true, depth, "samples", "%u", hists->stats.nr_samples);
 	output_json_key_format(fp, true, depth, "period", "%" PRIu64, hists->stats.total_period);
-	if (hists->window_group) {
-		output_json_key_format(fp, true, depth, "windows", "{");
-		hists__fprintf_windows_json(hists, depth + 1, fp);
+	if (hists->fnstat_group) {
+		output_json_key_format(fp, true, depth, "fnstat", "{");
+		hists__fprintf_fnstat_json(hists, depth + 1, fp);
 		output_json_format(fp, false, depth, "}");
 	}
 	if (symbol_conf.use_callchain) {
@@ -208,8 +217,8 @@ int evlist__fprintf_json(struct evlist *evlist, struct perf_env *env, FILE *fp)
 		if (!hists->stats.nr_samples)
 			continue;
 		/* Skip events whose samples are in the metrics of another event. */
-		if (symbol_conf.show_windows && !hists->window_group &&
-		    evsel__is_in_window_table(evsel))
+		if (symbol_conf.show_fnstat && !hists->fnstat_group &&
+		    evsel__is_in_fnstat_table(evsel))
 			continue;
 		output_json_format(fp, comma, 2, "{");
 		comma = true;

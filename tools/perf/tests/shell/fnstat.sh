@@ -8,8 +8,8 @@ set -e
 shelldir=$(dirname "$0")
 # shellcheck source=lib/test_helper.sh
 . "${shelldir}"/lib/test_helper.sh
-# shellcheck source=lib/alt_period.sh
-. "${shelldir}"/lib/alt_period.sh
+# shellcheck source=lib/fake_pmu.sh
+. "${shelldir}"/lib/fake_pmu.sh
 
 data=${testdir}/perf.data
 out=${testdir}/report
@@ -32,7 +32,7 @@ check_shares() {
 		skip "$1: unknown number of instructions"
 		return
 	fi
-	if ! perf fnstat report -i "${data}" -x, > "${out}" 2> "${log}"
+	if ! perf fnstat report -i "${data}" -x, --ci > "${out}" 2> "${log}"
 	then
 		fail "$1: report"
 		return
@@ -40,10 +40,15 @@ check_shares() {
 	if perf test -w fnmix list | awk -F '[ ,]' '
 		NR == FNR && $1 != "empty" { insns["fnmix_" $1] = $2; sum += $2 }
 		NR == FNR { next }
-		FNR == 1 { FS = " *, *"; $0 = $0 }
-		/^# Overhead/ { for (i = 1; i <= NF; i++) if ($i == "%I") col = i }
-		/^#/ { next }
-		{ name = $NF; sub(/^\[.\] /, "", name); sub(/ +$/, "", name); time += $1 }
+		FNR == 1 {
+			FS = ","
+			$0 = $0
+			for (i = 1; i <= NF; i++)
+				if ($i == "%I")
+					col = i
+			next
+		}
+		{ name = $NF; sub(/^\[.\] /, "", name); time += $1 }
 		name in insns { share[name] = $col; cpi[name] = $2 }
 		END {
 			if (!sum || !col)
@@ -105,7 +110,7 @@ test_plain_period() {
 	fi
 	check_shares "Report of a plain period"
 	test_columns
-	# Late samples without windows have wide intervals, so no colour.
+	# Late samples have wide intervals, so no colour.
 	if [ "${exact}" = yes ]
 	then
 		test_thresholds
@@ -172,6 +177,13 @@ test_no_cycles() {
 # test_no_cycles_in: check what perf fnstat diff says of a clock, and of a user who may not count
 # the kernel
 test_no_cycles_in() {
+	if perf fnstat diff -M cpi,ipc "${data}" "${data}" > /dev/null 2> "${log}" ||
+	   ! grep -q "compares one metric, and 'cpi,ipc' is a list" "${log}"
+	then
+		fail "No diff of two metrics"
+	else
+		pass "No diff of two metrics"
+	fi
 	if perf fnstat diff "${data}" "${data}" > /dev/null 2> "${log}" ||
 	   ! grep -q "does not count cycles" "${log}"
 	then
@@ -308,6 +320,8 @@ else
 	rm -rf "${testdir}/sysfs"
 fi
 add_offline_pmu "${testdir}/sysfs"
+SYSFS_PATH=${testdir}/sysfs test_events "An event of a core PMU whose CPUs are offline" \
+	"all CPUs of offline_fake, .* are offline" --counters offline_fake/instructions/
 test_fake_pmu "A core PMU whose CPUs are offline"
 
 # test_reason NAME REGEX OPTIONS...: check that a refusal has the right reason
@@ -422,8 +436,8 @@ test_events "No instructions without windows" "page-faults[^,]*}:uS'" --counters
 
 # test_columns: check that the order of the fields is that of the entries
 test_columns() {
-	if perf fnstat report -i "${data}" -F metric:cpi,overhead,sym -t , 2> "${log}" |
-		awk -F ' *[,?] *' '/fnmix_/ && $1 != "-" {
+	if perf fnstat report -i "${data}" -F metric:cpi,overhead,sym -t , --ci 2> "${log}" |
+		awk -F, '/fnmix_/ && $1 != "" {
 				nr++
 				if (nr > 1 && $1 > last)
 					exit failed = 1
@@ -537,7 +551,7 @@ test_own_options
 # and how many of them differ significantly
 diff_stars() {
 	perf diff -c metric:instructions-share --sort sym -t , "$1" "$2" 2> "${log}" |
-		awk -F ' *, *' '/fnmix_/ && $4 != "" { nr++; stars += $4 ~ /[*]/ }
+		awk -F, '/fnmix_/ && $6 != "" { nr++; stars += $7 == "*" }
 			END { print nr + 0, stars + 0 }'
 }
 
@@ -609,14 +623,14 @@ test_diff_self() {
 		fail "Record ${what}"
 		return
 	fi
-	all=$(timeout 60 perf report --windows -F metric:cpi,windows -s dso -d perf -q -t , \
-		-i "${data}" 2> "${log}" | awk -F ' *, *| +$' '/^ *[0-9]/ { print $1; exit }')
+	all=$(timeout 60 perf report --fnstat -F metric:cpi,windows -s dso -d perf -q -t , \
+		-i "${data}" 2> "${log}" | awk -F, '/^[0-9]/ { print $1; exit }')
 	if perf diff -c metric:cpi --sort sym -t , "${data}" "${data}" 2> "${log}" |
-		awk -F ' *, *' '/fnmix_/ { nr += $2 ~ /^[0-9]/; if ($2 != $3) { print; bad = 1 } }
+		awk -F, '/fnmix_/ { nr += $2 ~ /^[0-9]/; if ($2 != $4) { print; bad = 1 } }
 			END { exit bad || nr < 5 }' &&
 	   [ -n "${all}" ] &&
 	   [ "$(perf diff -c metric:cpi --sort dso -d perf -t , -q "${data}" "${data}" \
-		2> "${log}" | awk -F ' *, *' '{ print $2; exit }')" = "${all}" ]
+		2> "${log}" | awk -F, '{ print $2; exit }')" = "${all}" ]
 	then
 		pass "${what}"
 	else
@@ -744,10 +758,12 @@ else
 	pass "Several groups of TopDown"
 fi
 
-# A program that is shorter than a long interval has no round.
+# A program that is shorter than an interval has no sample.
 if perf fnstat record -w 0 -o "${data}" true > /dev/null 2>&1 &&
    ! perf fnstat report -i "${data}" > "${out}" 2> "${log}" &&
-   grep -q "no round.*shorter than a long interval of 1999700 [a-z0-9_/]*cycles .*others.*-c" "${log}" &&
+   grep -q "no sample.*shorter than an interval of 1999700 [a-z0-9_/]*cycles .*others.*-c" "${log}" &&
+   ! run_logged perf fnstat diff "${data}" "${data}" &&
+   grep -q "perf.data: There is no sample.*shorter than an interval" "${log}" &&
    perf fnstat report --json -i "${data}" 2> "${log}" | grep -q '"events": \['
 then
 	pass "A program without a round"
@@ -914,19 +930,19 @@ fi
 
 perf record -e cycles/period=20011/u -o "${data}" true > /dev/null 2>&1
 if perf diff -c metric:cpi "${data}" "${data}" > /dev/null 2> "${log}" ||
-   ! grep -q "no windows" "${log}"
+   ! grep -q "no metrics" "${log}"
 then
-	fail "Refuse to compare without windows"
+	fail "Refuse to compare samples without a group"
 else
-	pass "Refuse to compare without windows"
+	pass "Refuse to compare samples without a group"
 fi
 test_refused "samples without a group" -i "${data}"
 
 # A group without the event of a metric has no column of it.
 perf record -e '{instructions/period=20011/,instructions}:uS' -o "${data}" \
 	perf test -w fnmix 100 > /dev/null 2>&1
-if perf fnstat report -i "${data}" -x, 2> "${log}" | awk -F ' *, *' '
-	/^# Overhead/ { for (i = 1; i <= NF; i++) if ($i == "CPI") bad = 1; seen = 1 }
+if perf fnstat report -i "${data}" -x, 2> "${log}" | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) bad += $i == "CPI"; seen = $1 == "Overhead" }
 	END { exit bad || !seen }'
 then
 	pass "No metrics without their events"

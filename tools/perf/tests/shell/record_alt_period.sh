@@ -14,6 +14,8 @@ shelldir=$(dirname "$0")
 . "${shelldir}"/lib/test_helper.sh
 # shellcheck source=lib/alt_period.sh
 . "${shelldir}"/lib/alt_period.sh
+# shellcheck source=lib/fake_pmu.sh
+. "${shelldir}"/lib/fake_pmu.sh
 
 data=${testdir}/perf.data
 
@@ -261,6 +263,10 @@ test_windows_option() {
 	refused "needs a group" perf record --windows -o "${data}" -e cycles:u \
 		perf test -w noploop 0.01
 	refused "needs a group" perf record --windows -o "${data}" -e '{task-clock,cycles}:S' \
+		perf test -w noploop 0.01
+	refused "a window of 100000 is not shorter" perf record --windows=100000 -c 100000 \
+		-o "${data}" perf test -w noploop 0.01
+	refused "with a frequency of 4000" perf record --windows=9999999 -F 4000 -o "${data}" \
 		perf test -w noploop 0.01
 }
 

@@ -71,13 +71,13 @@ json() {
 json_windows() {
 	local cpu
 
-	json whole.json --no-children --windows --sort sym -g none \
+	json whole.json --no-children --fnstat --sort sym -g none \
 		--metrics cpi,instructions-share
 	rm -rf "${testdir}/parts"
 	mkdir "${testdir}/parts"
 	for cpu in $(perf script -i "${data}" -F cpu 2> "${log}" | tr -d '[] ' | sort -u)
 	do
-		json "parts/${cpu}.json" --no-children --windows --sort sym -g none \
+		json "parts/${cpu}.json" --no-children --fnstat --sort sym -g none \
 			-C "$((10#${cpu}))"
 	done
 }
@@ -85,7 +85,7 @@ json_windows() {
 json plain.json --no-children --sort sym,comm -g caller,0
 json tree.json --no-children --sort comm -g caller,0
 json folded.json --no-children --sort comm -g folded,caller,0
-json children.json --children --windows --sort sym -g none
+json children.json --children --fnstat --sort sym -g none
 json filtered.json --no-children --sort comm,sym --comms perf -g none
 json_windows
 
@@ -143,7 +143,7 @@ def check_keys(report):
 
 # Each core PMU has a group.
 def groups(report):
-	return [event for event in report["events"] if "windows" in event]
+	return [event for event in report["events"] if "fnstat" in event]
 
 def check_groups(check, report):
 	return groups(report) and all(map(check, groups(report)))
@@ -153,7 +153,7 @@ def sums(reports):
 	result = {}
 	for event in sum(map(groups, reports), []):
 		for entry in event["entries"]:
-			windows = entry["windows"]
+			windows = entry["fnstat"]
 			row = [windows["weight"], windows["weight2"], windows["windows"],
 			       windows["used"], *windows["problems"].values()]
 			old = result.get(entry["symbol"], [0] * len(row))
@@ -161,23 +161,23 @@ def sums(reports):
 	return result
 
 def calls(entries, symbol):
-	return sum(entry["children"]["windows"]["weight"] for entry in entries
+	return sum(entry["children"]["fnstat"]["weight"] for entry in entries
 		   if entry["symbol"] == symbol)
 
 def is_child_sum(event):
-	all = event["windows"]["all"]
-	entries = [entry for entry in event["entries"] if "windows" in entry]
+	all = event["fnstat"]["all"]
+	entries = [entry for entry in event["entries"] if "fnstat" in entry]
 	for entry in entries:
-		assert entry["children"]["windows"]["weight"] >= entry["windows"]["weight"]
+		assert entry["children"]["fnstat"]["weight"] >= entry["fnstat"]["weight"]
 		assert "metrics" in entry and "metrics" in entry["children"]
-	return sum(entry["windows"]["weight"] for entry in entries) == all["weight"] and \
-		sum(entry["windows"]["used"] for entry in entries) == all["used"] and \
-		calls(entries, "fnmix") > 0.9 * sum(entry["windows"]["weight"] for entry in entries
+	return sum(entry["fnstat"]["weight"] for entry in entries) == all["weight"] and \
+		sum(entry["fnstat"]["used"] for entry in entries) == all["used"] and \
+		calls(entries, "fnmix") > 0.9 * sum(entry["fnstat"]["weight"] for entry in entries
 						    if entry["symbol"].startswith("fnmix_"))
 
 # The counts of metrics are those of their values, and add up to the totals.
 def check_counts(event):
-	group = event["windows"]
+	group = event["fnstat"]
 	all_cycles, all_insns = (group["totals"][i] for i in (group["sampler"], 1 - group["sampler"]))
 	metrics = [entry["metrics"]["cpi"] for entry in event["entries"] if "cpi" in entry["metrics"]]
 	cycles, insns = (sum(metric[key] for metric in metrics) for key in ("dividend", "divisor"))
@@ -211,8 +211,8 @@ check_reports "Windows with children" 'check_groups(is_child_sum, children)'
 check_reports "$(find "${testdir}/parts" -type f | wc -l) CPUs add up" \
 	'sums([whole]) and sums(parts) == sums([whole])'
 
-check_reports "What is missing" 'check_groups(lambda event: "remarks" in event["windows"] and
-	event["windows"]["marked"] >= (event["windows"]["missing"] > 0.1), whole)'
+check_reports "What is missing" 'check_groups(lambda event: "remarks" in event["fnstat"] and
+	event["fnstat"]["marked"] >= (event["fnstat"]["missing"] > 0.1), whole)'
 
 # query FILE...: print the table of the example in the manual page
 query() {
@@ -256,7 +256,7 @@ is_same_table() {
 check_query() {
 	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
 	query "${testdir}/whole.json" > "${testdir}/whole.txt"
-	perf report -i "${data}" --stdio --no-inline --windows -g none --no-children --sort sym \
+	perf report -i "${data}" --stdio --no-inline --fnstat -g none --no-children --sort sym \
 		-F overhead,metric:cpi,windows,sym -t, 2> "${log}" |
 		awk -F, '/^ *[0-9.]+%/ {
 			gsub(/[%?]/, "")
@@ -355,11 +355,29 @@ test_fields() {
 		     load(f"{dir}/fields.json")["events"] for entry in event["entries"])'
 }
 
+# Two names that differ in a blank at the end are two entries.
+test_blanks() {
+	ln -s "$(command -v perf)" "${testdir}/b"
+	ln -s "$(command -v perf)" "${testdir}/b "
+	# shellcheck disable=SC2016 # bash -c expands it
+	if ! run_logged perf record -o "${data}" -e cpu-clock/period=100000/u \
+		bash -c '"$1" test -w fnmix 100; "$1 " test -w fnmix 100' - "${testdir}/b"
+	then
+		skip "Names with a blank at the end: cannot record"
+		return
+	fi
+	json blanks.json --sort comm
+	check_reports "Names with a blank at the end" \
+		'{"b", "b "} <= {entry["command"] for event in
+		     load(f"{dir}/blanks.json")["events"] for entry in event["entries"]}'
+}
+
 test_refused --hierarchy
 test_refused --stats
 test_refused --header
 test_refused --dump-raw-trace
 test_query
 test_fields
+test_blanks
 
 end_test

@@ -16,7 +16,7 @@ data=${testdir}/perf.data
 out=${testdir}/report
 
 report() {
-	perf report -i "${data}" --stdio --windows --attribution=same "$@" > "${out}" 2> "${log}"
+	perf report -i "${data}" --stdio --fnstat --attribution=same "$@" > "${out}" 2> "${log}"
 }
 
 # used OPTIONS...: print how many windows are used
@@ -31,15 +31,17 @@ then
 	skip_test "Windows: cannot record"
 fi
 
-# The first line of fields is the header, all others have as many.
+# For programs: the first line has the names of the fields, all others have as many, nothing is
+# padded, and values are numbers.
 test_fields() {
 	local what=$1
 
 	shift
 	if report -t, "$@" && awk -F, '
-		/^# Overhead/ { nr = NF }
-		/^ *[0-9.]+%/ || /^#.*\[total\]/ { rows++; if (NF != nr) bad = $0 }
-		END { if (bad) print bad; exit bad || rows < 2 }' "${out}"
+		NR == 1 { nr = NF; bad = $1 == "Overhead" ? "" : $0 }
+		NF != nr || /#|%|[^,][?<]|, | ,| $/ { bad = $0 }
+		NR > 1 { rows++; total = $0 ~ /\[total\]$/; if (!total && $1 + 0 <= 0) bad = $0 }
+		END { if (bad) print bad; exit bad || !total || rows < 2 }' "${out}"
 	then
 		pass "${what}"
 	else
@@ -47,8 +49,8 @@ test_fields() {
 		fail "${what}"
 	fi
 }
-test_fields "A field for each column" -s sym
-# These events have no metric, and so no column of one.
+test_fields "A field for each column" -s sym --metrics page_faults_per_second
+test_fields "A field for each end of an interval" -s sym --metrics page_faults_per_second --ci
 test_fields "A field for each column of a hierarchy" -s comm,sym --hierarchy
 
 report -s sym --metrics all
@@ -78,6 +80,18 @@ else
 	fail "Rows of few samples"
 fi
 
+# What was counted: the time is that of the program, of which the recording has nearly all.
+if run_logged perf record --running-time -o "${data}.one" \
+	-e '{task-clock/period=40000000/,page-faults}:uS' perf test -w noploop 0.1 &&
+   perf report -i "${data}.one" --stdio --fnstat --attribution=same > "${out}" 2> "${log}" &&
+   grep -q "^# Counted: 0\.0[48]0*[0-9]* s of CPU time$" "${out}" && ! grep -q "1 windows" "${out}"
+then
+	pass "What was counted, and one window"
+else
+	cat "${out}"
+	fail "What was counted, and one window"
+fi
+
 # These are far more samples than the kernel allows, so it throttles the event.
 throttled=
 if run_logged perf record --running-time -o "${data}.throttled" -e '{cycles/period=1000/,instructions}:uS' \
@@ -88,9 +102,9 @@ then
 fi
 if [ -n "${throttled}" ]
 then
-	perf report -i "${data}.throttled" --stdio --windows --attribution=same > "${out}" 2> "${log}"
+	perf report -i "${data}.throttled" --stdio --fnstat --attribution=same > "${out}" 2> "${log}"
 	if grep -q "^# Throttled for [0-9]* % of the time (${throttled} times): " "${out}" &&
-	   perf report -i "${data}.throttled" --windows --json 2> "${log}" |
+	   perf report -i "${data}.throttled" --fnstat --json 2> "${log}" |
 		grep -q "\"Throttled for [0-9]* % of the time (${throttled} times): "
 	then
 		pass "What was throttled"
@@ -123,7 +137,7 @@ as_cpu() {
 	done
 	LC_ALL=C sed "s/${cpuid}/${id}/" "${data}" > "${data}.cpu" &&
 	perf report -i "${data}.cpu" --header-only 2> /dev/null | grep -q "^# cpuid : ${id}$" &&
-	perf report -i "${data}.cpu" --stdio --windows --metrics=tma_amx_busy \
+	perf report -i "${data}.cpu" --stdio --fnstat --metrics=tma_amx_busy \
 		> "${out}" 2> "${log}"
 }
 
@@ -151,18 +165,20 @@ test_tables() {
 	then
 		skip "${what}: no permission to count the kernel"
 	elif perf report -i "${data}.tables" --stdio --metrics cs_per_second,page_faults_per_second \
-		--attribution=same -s sym -t, > "${out}" 2> "${log}" &&
-	   awk -F ' *, *' -v nr="${nr}" -v header="^# ${header}" '
-		/^# Overhead/ {
-			tables += $0 ~ header
-			others += $0 !~ header
+		--attribution=same --ci -s sym -t, > "${out}" 2> "${log}" &&
+	   awk -F, -v nr="${nr}" -v header="${header}" '
+		/^Overhead/ {
+			names = $0
+			gsub(/,[^,]* (low|high|mark)/, "", names)
+			tables += names == header
+			others += names != header
 			n = NF
 			for (i = 1; i <= NF; i++) {
 				if ($i == "page_faults_per_second")
 					column = i
 			}
 		}
-		/^ *[0-9.]+%/ { bad += NF != n; numbers += /fnmix_/ && !/,-/ }
+		/^[0-9]/ { bad += NF != n; numbers += /fnmix_/ && !/,-/ }
 		/total/ { totals += $column > 1000 }
 		END { exit bad || others || tables != nr || totals != nr || !numbers }' "${out}"
 	then
@@ -177,10 +193,28 @@ test_tables "One table of two groups" 1 \
 test_tables "Two tables of two groups with the same metrics" 2 \
 	"Overhead,page_faults_per_second,Symbol" page-faults
 
+# Both groups count at the same time, and so have as many windows, which all end in the program.
+group=task-clock/period=10000000/
+said=
+if run_logged perf record -o "${data}.tables" \
+	-e "{${group},context-switches}:uS,{${group},page-faults}:uS" perf test -w fnmix 300
+then
+	said=$(perf report -i "${data}.tables" --stdio --attribution=same -s comm \
+		--metrics cs_per_second,page_faults_per_second 2> "${log}" |
+		grep "^# [0-9]* windows")
+fi
+if [ -n "${said}" ] && [ -z "$(sort <<< "${said}" | uniq -d)" ]
+then
+	pass "What is the same of two groups"
+else
+	echo "${said}"
+	fail "What is the same of two groups"
+fi
+
 # A frequency is no length of windows.
 if run_logged perf record -o "${data}.freq" -F 997 -e '{task-clock,page-faults}:uS' \
 	perf test -w fnmix 100 &&
-   perf report -i "${data}.freq" --stdio --windows --attribution=same 2> "${log}" |
+   perf report -i "${data}.freq" --stdio --fnstat --attribution=same 2> "${log}" |
 	grep -q "^# [0-9]* windows\($\|, \)"
 then
 	pass "Windows of a frequency"
@@ -189,7 +223,7 @@ else
 fi
 
 # The fewer samples, the fewer digits.
-if perf report -i "${data}.freq" --stdio --windows --ci -F time-share,sym 2> "${log}" |
+if perf report -i "${data}.freq" --stdio --fnstat --ci -F time-share,sym 2> "${log}" |
 	tee "${out}" | awk -F '[][, ]+' '/^ *[0-9.]+ +\[/ {
 			digits = $2 ~ /[.]/ ? length($2) - index($2, ".") : 0
 			half = ($4 - $3) / 2
@@ -243,7 +277,7 @@ test_refused() {
 	then
 		fail "${what}"
 	elif perf record -q -o - -e "${events}" perf test -w noploop 0.01 2> /dev/null |
-		perf report -i - --stdio --windows "$@" > "${out}" 2> "${log}" ||
+		perf report -i - --stdio --fnstat "$@" > "${out}" 2> "${log}" ||
 	     ! grep -q "${regex}" "${log}"
 	then
 		fail "${what}, from a pipe"
@@ -251,7 +285,7 @@ test_refused() {
 		pass "${what}"
 	fi
 }
-test_refused "No windows without a group" "There are no windows" task-clock/period=10000/u
+test_refused "No windows without a group" "There are no metrics" task-clock/period=10000/u
 test_refused "No unknown metrics" "Unknown metric" \
 	"{task-clock/period=10000/,page-faults}:uS" --metrics=no-such-metric
 
