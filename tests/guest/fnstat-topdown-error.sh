@@ -41,13 +41,14 @@ for ((i = 1; i <= recordings; i++)); do
 	perf fnstat record -q -M TopdownL1 -c 19700 -o "$dir/data" \
 		perf test -w fnmix $rounds all 8 > "$dir/log" 2>&1 || cat "$dir/log"
 	perf fnstat report -i "$dir/data" --no-inline --ci -t '|' -M TopdownL1 2> "$dir/log" |
-	awk -F ' *[|] *' '
-		/^# Overhead/ { for (i = 1; i <= NF; i++) column[$i] = i }
+	awk -F '|' '
+		/^Overhead/ { for (i = 1; i <= NF; i++) column[$i] = i }
 		/fnmix_/ {
 			sub(/.*fnmix_/, "", $NF)
 			for (metric in column) {
-				if (metric ~ /^tma_/ && split($column[metric], v, ";") == 3)
-					print $NF, metric, v[1] + 0, v[2] + 0, v[3] + 0
+				i = column[metric]
+				if (metric ~ /^tma_[a-z_]*$/ && $i != "")
+					print $NF, metric, $i, $(i + 1), $(i + 2)
 			}
 		}'
 done > "$dir/estimates"

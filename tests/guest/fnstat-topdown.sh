@@ -39,23 +39,24 @@ plan 9
 all=cpi,branch-mpki,$metrics
 "${run[@]}" perf fnstat record -q -M "$all" -c 19700 -o "$data" \
 	perf test -w fnmix 2000 all 8 > /tmp/log 2>&1
-# There is a table for each PMU.
-perf fnstat report -i "$data" --no-inline -t '|' -M "$all" 2>> /tmp/log |
-awk -v pmu="$pmu" '/^# Samples/ { other = pmu != "cpu" && $0 !~ pmu } !other' > /tmp/table
+# There is a table for each PMU, below the name of the event.
+perf fnstat report -i "$data" --no-inline --ci -t '|' -M "$all" 2>> /tmp/log |
+awk -v RS= -v pmu="$pmu" 'pmu == "cpu" || index($0, pmu) == 1' > /tmp/table
+perf fnstat report -i "$data" --stdio -M "$all" > /tmp/groups 2>&1
 grep -q fnmix_nops /tmp/table
 result $? "perf fnstat record -M $all" || cat /tmp/log /tmp/table
 # Metrics that cannot be counted together are in it too.
-[ "$(grep -c '^# Overhead' /tmp/table)" -eq 1 ]
-result $? "one table of $(grep -c '^# [0-9]* windows' /tmp/table) groups" || cat /tmp/table
+[ "$(grep -c '^Overhead' /tmp/table)" -eq 1 ]
+result $? "one table of $(grep -c '^# [0-9]* windows' /tmp/groups) groups" || cat /tmp/table
 for function in nops convert int_div fp_div barrier mispredict cache_miss; do
-	alone "$function" | awk -F ' *[|] *' -v name="$function" -v limit="${LIMIT:-3}" '
+	alone "$function" | awk -F '|' -v name="$function" -v limit="${LIMIT:-3}" '
 		NR == FNR { split($0, v, " "); want[v[1]] = v[2]; n++; next }
-		/^# Overhead/ {
+		/^Overhead/ {
 			split("", column)
 			for (i = 1; i <= NF; i++)
 				column[$i] = i
 		}
-		$NF ~ ("fnmix_" name " *$") {
+		$NF ~ ("fnmix_" name "$") {
 			for (metric in want) {
 				if (metric in column)
 					have[metric] = $column[metric]

@@ -62,7 +62,7 @@ error()			# the error of the table of a recording
 		-F metric:cpi,sym 2> /dev/null |
 	awk -F '|' '
 		FNR == NR { split($0, t, " "); time[t[1]] = t[2]; cpi[t[1]] = t[3]; all += t[2]; next }
-		/fnmix_/ { sub(/.*fnmix_/, "", $2); sub(/ *$/, "", $2); found[$2] = $1 + 0 }
+		/fnmix_/ { sub(/.*fnmix_/, "", $NF); found[$NF] = $1 + 0 }
 		END {
 			for (f in cpi) {
 				e = found[f] ? found[f] / cpi[f] - 1 : 1

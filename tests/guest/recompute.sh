@@ -109,16 +109,16 @@ compare()		# NAME TERMS WINDOW
 		return
 	fi
 	recompute "$3"
-	perf report -i "$data" --fnstat --attribution same -q -t '|' --sort sym -F "$(
+	perf report -i "$data" --fnstat --attribution same --ci -q -t '|' --sort sym -F "$(
 		)time-share,metric:cpi,metric:instructions-share$metric,$(
 		)windows,sym" 2> "$out" |
-	awk -F '|' 'NF > 4 && !/^#/ {
-		for (i = 1; i <= NF; i++)
-			gsub(/^ *(\[.\] )?|[?]? *$/, "", $i)
+	awk -F '|' '$NF != "[total]" {
+		sub(/^\[.\] /, "", $NF)
 		printf "%s", $NF
-		for (i = 1; i < NF; i++)
-			printf " %s", $i
-		print ""
+		# The ends of its interval and its mark follow each value.
+		for (i = 1; i < NF - 1; i += 4)
+			printf " %s", $i == "" ? "-" : $i
+		print " " $i
 	}' | grep -v '^0*[0-9a-f]\{16\} ' | sort > "$seen"
 	lines=$(wc -l < "$known")
 	echo "# $1: $lines functions"

@@ -124,14 +124,15 @@ for ((i = 1; i <= recordings; i++)); do
 	awk -F '|' -v i="$i" '
 		$NF ~ /fnmix_/ {
 			sub(/.*fnmix_/, "", $NF)
-			sub(/ *$/, "", $NF)
 			split("time cpi insns bm cm", what, " ")
+			# A value, the ends of its interval, and its mark.
 			for (j = 1; j <= 5; j++) {
-				if (split($j, v, ";") == 3)
-					print i, $NF, what[j], v[1] + 0, v[2], v[3] + 0,
-						v[1] ~ /[?]/
+				f = 4 * j - 3
+				if ($f != "")
+					print i, $NF, what[j], $f, $(f + 1), $(f + 2),
+						$(f + 3) != ""
 			}
-			print i, $NF, "windows", $6 + 0, $7 + 0
+			print i, $NF, "windows", $21, $22
 		}'
 done > "$dir/estimates"
 
