@@ -52,14 +52,14 @@ with open(table, encoding='utf-8') as file:
             for row in (line.rstrip('\n').split('|') for line in file)}
 compared = 0
 for event in events:
-    if 'windows' not in event:
+    if 'fnstat' not in event:
         continue
     for entry in event['entries']:
-        time = 100 * entry['windows']['weight'] / event['windows']['all']['weight']
+        time = 100 * entry['fnstat']['weight'] / event['fnstat']['all']['weight']
         if time < 1:
             continue
         compared += 1
-        cpi, used = entry['metrics']['cpi'], entry['windows']['used']
+        cpi, used = entry['metrics']['cpi'], entry['fnstat']['used']
         low, high = 0.95 * cpi['low'], 1.05 * cpi['high']
         if tolerance != 'interval':
             low, high = (cpi['value'] * (1 + sign * float(tolerance)) for sign in (-1, 1))
