@@ -103,7 +103,10 @@ static int run_steps(struct fixture *f, const struct step *steps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct step *s = &steps[i];
-		u64 values[2][3] = { { s->cycles, CYCLES_ID }, { s->instructions, INSTRUCTIONS_ID } };
+		u64 values[2][3] = {
+			{ s->cycles, CYCLES_ID },
+			{ s->instructions, INSTRUCTIONS_ID },
+		};
 		struct perf_sample sample = {
 			.evsel = f->cycles,
 			.tid = 10 + s->thread,
@@ -190,7 +193,8 @@ static int test__fnstat_counts(struct test_suite *test __maybe_unused,
 		{ .cycles = 1001, .instructions = 7, .thread = 1, .exit = true,
 		  .deltas = { 1001, 7 } },
 		/* A count that goes backwards. */
-		{ .cycles = 3010, .instructions = 500, .not_whole = true, .deltas = { 1000, -10ULL } },
+		{ .cycles = 3010, .instructions = 500, .not_whole = true,
+		  .deltas = { 1000, -10ULL } },
 	};
 	struct fixture f;
 	int ret;
@@ -349,7 +353,7 @@ static int check_samples(struct fixture *f)
 {
 	/*
 	 * An interval up to 28 % above is the widest without a mark: that of 58.4 samples. If
-	 * it contains twice or half of the value, the estimate is useless.
+	 * it contains half of the value, its upper end is all that it tells.
 	 */
 	static const struct {
 		double			nr;
@@ -358,7 +362,7 @@ static int check_samples(struct fixture *f)
 		{ 59, FNSTAT_ESTIMATE_GOOD },
 		{ 57, FNSTAT_ESTIMATE_POOR },
 		{ 14, FNSTAT_ESTIMATE_POOR },
-		{ 4, FNSTAT_ESTIMATE_USELESS },
+		{ 4, FNSTAT_ESTIMATE_BOUND },
 	};
 	struct fnstat_samples samples[4] = {};
 	struct fnstat_stats stats = {}, none = {};
@@ -420,6 +424,19 @@ static int check_samples(struct fixture *f)
 		TEST_ASSERT_EQUAL("mark", fnstat_stats__estimate(&no_stacks, group, 2, &estimate),
 				  marks[i].quality);
 	}
+	/* Three samples have the upper end of the logarithm, and no lower one. */
+	samples[1].share = 3 / 800.;
+	fnstat_stats__estimate(&no_stacks, group, 1, &estimate);
+	TEST_ASSERT_VAL("few", !estimate.low &&
+			is_close(log(estimate.high / estimate.value),
+				 1.96 * sqrt(1 / 3. - 1 / 800. + time), 0.001));
+	/* Four of four samples do not tell that all are in the entry. */
+	samples[1].share = 1;
+	samples[1].all = 4;
+	fnstat_stats__estimate(&no_stacks, group, 1, &estimate);
+	TEST_ASSERT_VAL("all", is_close(log(estimate.high / estimate.value),
+					1.96 * sqrt(1 / 20. + time), 0.001));
+	samples[1].all = 800;
 	/* An event without samples has an upper end. */
 	samples[1].share = 0;
 	TEST_ASSERT_EQUAL("none", fnstat_stats__estimate(&no_stacks, group, 1, &estimate),
@@ -970,7 +987,7 @@ static int run_window_steps(struct fixture *f, const struct window_step *steps, 
 			group_tracker__exit_thread(f->tracker, 10 + s->thread);
 		TEST_ASSERT_EQUAL("group_tracker__add() failed",
 				  group_tracker__add(f->tracker, &sample,
-						      f->threads[s->thread], &window), 0);
+						     f->threads[s->thread], &window), 0);
 		pr_debug("step %zu: begins %d ends %d problems %#x index %u weight %llu counts %llu %llu\n",
 			 i, window.begins, window.ends, window.problems, window.index,
 			 (unsigned long long)window.weight,
@@ -1203,7 +1220,7 @@ static int check_samplers(struct fixture *f)
 		sample.evsel = i % 2 ? f->instructions : f->cycles;
 		TEST_ASSERT_EQUAL("group_tracker__add() failed",
 				  group_tracker__add(f->tracker, &sample, f->threads[0],
-						      &window), 0);
+						     &window), 0);
 		TEST_ASSERT_EQUAL("begins", window.begins, !(i % 2));
 		TEST_ASSERT_EQUAL("ends", window.ends, (i == 2));
 		values[0][0] += 500;
@@ -1240,7 +1257,7 @@ static int check_member(struct fixture *f)
 
 		TEST_ASSERT_EQUAL("group_tracker__add() failed",
 				  group_tracker__add(f->tracker, &sample, f->threads[i / 3],
-						      &window), 0);
+						     &window), 0);
 		TEST_ASSERT_VAL("window", window.begins && window.ends == (i % 3 > 0));
 		TEST_ASSERT_VAL("problems", !window.ends || !window.problems);
 		TEST_ASSERT_VAL("counts", window.counts[0] == 5000 && window.counts[1] == 1000);
@@ -1295,7 +1312,7 @@ static int check_groups(struct fixture *f)
 		sample.period = periods[group];
 		TEST_ASSERT_EQUAL("group_tracker__add() failed",
 				  group_tracker__add(f->tracker, &sample, f->threads[0],
-						      &window), 0);
+						     &window), 0);
 		TEST_ASSERT_VAL("window", window.begins && window.ends == (i > 1));
 		TEST_ASSERT_VAL("problems", !window.ends || !window.problems);
 		TEST_ASSERT_VAL("counts", window.counts[0] == periods[group]);
@@ -1311,7 +1328,7 @@ static int check_groups(struct fixture *f)
 	values[1] = CYCLES_ID;
 	sample.evsel = leaders[1];
 	TEST_ASSERT_EQUAL("another's", group_tracker__add(f->tracker, &sample, f->threads[0],
-							   &window), 0);
+							  &window), 0);
 	TEST_ASSERT_VAL("another's", !window.begins && !window.ends);
 	return TEST_OK;
 }
@@ -1476,7 +1493,8 @@ static int check_costs(struct fixture *f)
 		group->contradicted = i == 2;
 		group->totals[0] = i == 1 ? 20000 : 10000;
 		group->totals[1] = 10000;
-		TEST_ASSERT_EQUAL("no memory", correct_windows(group, stats, 1, /*nr_interrupts=*/20), 0);
+		TEST_ASSERT_EQUAL("no memory", correct_windows(group, stats, 1,
+							       /*nr_interrupts=*/20), 0);
 		f->cycles->core.attr.exclude_kernel = 1;
 		TEST_ASSERT_VAL("no cost", !group->costs[0] && !group->common &&
 				!fnstat_group__knows_cost(group));
@@ -1882,7 +1900,8 @@ static int check_recording(struct fixture *f, int nr_rounds, double bias, unsign
 		TEST_ASSERT_EQUAL("window", add_windows(&stats[func], group, 1, counts, true), 0);
 		samples[sampled][1].share += 1. / nr_rounds;
 	}
-	TEST_ASSERT_EQUAL("no memory", correct_windows(group, stats, NR_FUNCTIONS, 3. * nr_rounds), 0);
+	TEST_ASSERT_EQUAL("no memory", correct_windows(group, stats, NR_FUNCTIONS,
+						       3. * nr_rounds), 0);
 	for (int i = 0; i < NR_FUNCTIONS; i++)
 		samples[i][1].all = nr_rounds;
 	for (int i = 0; i < NR_FUNCTIONS; i++) {

@@ -410,6 +410,7 @@ static double hist_entry__fnstat_value(struct hist_entry *he, const struct hpp_f
 {
 	const struct fnstat_stats *stats;
 	struct fnstat_estimate estimate;
+	enum fnstat_quality quality;
 
 	he = hpp_fnstat__he(hw, he);
 	stats = he ? hist_entry__shown_fnstat(he) : NULL;
@@ -425,7 +426,10 @@ static double hist_entry__fnstat_value(struct hist_entry *he, const struct hpp_f
 	default:
 		if (!hpp_fnstat__metric(hw, he->hists))
 			return -INFINITY;
-		if (hist_entry__estimate(he, hw->column, &estimate) == FNSTAT_ESTIMATE_NONE)
+		quality = hist_entry__estimate(he, hw->column, &estimate);
+		/* Values that are not printed come last. */
+		if (quality == FNSTAT_ESTIMATE_NONE ||
+		    (quality == FNSTAT_ESTIMATE_USELESS && !symbol_conf.show_fnstat_ci))
 			return -INFINITY;
 		return estimate.value;
 	}
@@ -1447,6 +1451,8 @@ char *hists__fnstat_advice(struct hists *hists)
 	if (metric == group->nr_metrics || !group->metrics[metric].available ||
 	    fnstat_group__marks_all(group) || symbol_conf.report_hierarchy)
 		return NULL;
+	if (!group->samplers[group->insns] && !group->branches && !fnstat_group__has_windows(group))
+		return strdup("Instructions have no samples of their own, so no function has a CPI: see perf fnstat record.");
 	part = hists__fnstat_shortage(hists, metric, &factor, &at_least);
 	if (part < 0.1)
 		return NULL;

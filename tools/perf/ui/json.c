@@ -22,7 +22,7 @@
 #include "../util/symbol_conf.h"
 
 /* Incremented when a program that reads the output has to be changed. */
-#define JSON_VERSION	2
+#define JSON_VERSION	1
 
 /* Print the name of a column as a name of a member. */
 static void fprintf_key(FILE *fp, const char *header, int depth)

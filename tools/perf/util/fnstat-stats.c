@@ -282,8 +282,9 @@ static struct part fnstat_entry__part(const struct fnstat_entry *entry,
 		nr = entry->samples[event].all;
 		part.nr = part.share * nr;
 	}
+	/* If one entry has all samples, others can still have about one of nr + 1. */
 	if (part.nr)
-		part.variance = max(1 / part.nr - 1 / nr, 0.0);
+		part.variance = max(1 / part.nr - 1 / nr, 1 / nr / (nr + 1));
 	if (group->late[event])
 		part.variance += pow((int)event == group->insns ? BIAS : RARE_BIAS, 2);
 	return part;
@@ -504,7 +505,7 @@ double fnstat_group__throttled(const struct fnstat_group *group)
  * fnstat_group__short_threads - Limit the time of threads without a sample.
  * @group: The group.
  *
- * Each ran for less than a long interval.
+ * Each ran for less than a period.
  *
  * Return: The largest part of the time that can be theirs, 0 to 1.
  */
@@ -528,7 +529,7 @@ double fnstat_group__missing(const struct fnstat_group *group)
 	double threads = fnstat_group__short_threads(group);
 	double part = max(fnstat_group__throttled(group), group->missing.lost);
 
-	/* They ran for half a long interval on average. */
+	/* They ran for half a period on average. */
 	return max(part, threads / (2 - threads));
 }
 
@@ -766,12 +767,13 @@ static enum fnstat_quality fnstat_estimate__quality(const struct fnstat_estimate
 	/* A 0 is certain if the event never happened. */
 	if (!value && !high && !total)
 		return FNSTAT_ESTIMATE_GOOD;
-	if (low <= 0)
-		return high > 0 && high < total ? FNSTAT_ESTIMATE_BOUND : FNSTAT_ESTIMATE_USELESS;
-	if (!fnstat_group__marks_all(group) && high <= value * (1 + FNSTAT_MAX_ERROR) &&
+	if (low > 0 && !fnstat_group__marks_all(group) &&
+	    high <= value * (1 + FNSTAT_MAX_ERROR) &&
 	    low * (1 + FNSTAT_MAX_ERROR) >= value * 0.999)
 		return FNSTAT_ESTIMATE_GOOD;
-	return low * USELESS_ERROR >= value ? FNSTAT_ESTIMATE_POOR : FNSTAT_ESTIMATE_USELESS;
+	if (low > 0 && low * USELESS_ERROR >= value)
+		return FNSTAT_ESTIMATE_POOR;
+	return high > 0 && high < total ? FNSTAT_ESTIMATE_BOUND : FNSTAT_ESTIMATE_USELESS;
 }
 
 /**
@@ -812,7 +814,9 @@ enum fnstat_quality fnstat_stats__estimate(const struct fnstat_entry *entry,
 		estimate->high = value * exp(half / value);
 	} else {
 		estimate->low = value < 0 ? value - half : max(value - half, 0.0);
-		estimate->high = value + half;
+		/* The upper end of what few samples count is more than as far away. */
+		estimate->high = value > 0 && m->kind != FNSTAT_METRIC_EXPR ?
+				 value * exp(half / value) : value + half;
 	}
 	if (!value) {
 		bool late = false;

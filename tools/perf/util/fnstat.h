@@ -238,9 +238,9 @@ struct fnstat_entry {
  * @FNSTAT_ESTIMATE_NONE: There is no estimate.
  * @FNSTAT_ESTIMATE_GOOD: Its interval reaches at most FNSTAT_MAX_ERROR up.
  * @FNSTAT_ESTIMATE_POOR: Its interval is wider.
- * @FNSTAT_ESTIMATE_BOUND: Its interval reaches down to 0, and up to less than the value of all
- *	entries.
- * @FNSTAT_ESTIMATE_USELESS: The value can be twice or half of the estimate.
+ * @FNSTAT_ESTIMATE_BOUND: The value can be less than half of the estimate, and its interval reaches
+ *	up to less than the value of all entries.
+ * @FNSTAT_ESTIMATE_USELESS: As that, and it can be more than the value of all entries.
  */
 enum fnstat_quality {
 	FNSTAT_ESTIMATE_NONE,

@@ -251,8 +251,8 @@ test_events() {
 test_events "Long intervals are jittered" \
 	"cycles/period=1999700,alt-period=300,period-jitter=199970,alt-period-jitter=200/" -w 300
 test_events "User space by default" "}:uS'"
-test_events "Kernel, after an option of perf record" "cycles/period=1999700/,.*}:S'" -a --kernel
-test_events "Kernel alone" "cycles/period=1999700/,.*}:S'" --all-kernel
+test_events "Kernel, after an option of perf record" "cycles/period=1999700[,/].*}:S'" -a --kernel
+test_events "Kernel alone" "cycles/period=1999700[,/].*}:S'" --all-kernel
 test_events "Period, after an option of perf record" "period=100000,alt-period=[1-9]" \
 	-a -c 100000 -w 300
 test_events "Frequency" "cycles/freq=500,alt-period=[1-9][0-9]*,alt-period-jitter=[1-9]" \

@@ -198,7 +198,7 @@ END
 	fi
 }
 
-check_reports "Version" 'all(report["version"] == 2 for report in parts + [plain, children, whole])'
+check_reports "Version" 'all(report["version"] == 1 for report in parts + [plain, children, whole])'
 check_reports "Sort keys" 'check_keys(plain)'
 check_reports "Names of any bytes" \
 	'"b\ufffd\"\\" in {e["command"] for v in plain["events"] for e in v["entries"]}'
