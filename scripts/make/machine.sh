@@ -9,7 +9,8 @@
 # /libperf and scripts in /guest and /perf-tests, all from the tree with the series: an old
 # kernel has to cope with them. Of scripts and selftests there are those that LIST names, and
 # those that these scripts name: with a change of another one, the results are still those of
-# an earlier run (see boot.sh). WHAT "all" is for all of them.
+# an earlier run (see boot.sh). WHAT "all" is for all of them. SOURCE=TREE takes all of this, and
+# the kernel of a machine that runs the series, from another tree.
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/run/machines.sh"
 
@@ -27,10 +28,11 @@ if [ "$machine_qemu" = ours ]; then
 else
 	need "${qemu_packages[@]}"
 fi
+linux=${SOURCE:-$LINUX}
 "$TOP/scripts/series/import.sh" linux
 case $tree in
 series)
-	source=$LINUX ;;
+	source=$linux ;;
 base)
 	source=$BASE
 	base_worktree ;;
@@ -41,7 +43,7 @@ esac
 
 mkdir -p "${output%/*}"
 kernel=$("$TOP/scripts/make/kernel.sh" "$arch" "$source" "$fragment")
-selftests=$("$TOP/scripts/make/selftests.sh" "$arch")
+selftests=$("$TOP/scripts/make/selftests.sh" "$arch" "$linux")
 files=()
 
 # Print those files whose name is a word of standard input.
@@ -53,7 +55,7 @@ mentioned()			# FILE...
 
 scripts=("$TOP"/tests/guest/* "$TOP/scripts/ship/try-on-hardware.sh")
 mapfile -t programs < <(find "$selftests/perf_events" -type f -executable)
-perf_tests=("$LINUX"/tools/perf/tests/shell/*.sh)
+perf_tests=("$linux"/tools/perf/tests/shell/*.sh)
 if [[ " ${*:4} " != *' all '* ]]; then
 	# Take those that the list names, and those that these use.
 	mapfile -t named < <(mentioned "${scripts[@]}" < "$list")
@@ -80,11 +82,11 @@ for what in $needs "${@:4}"; do
 		directory=$("$TOP/scripts/make/$what.sh" "$arch")
 		files+=("$directory=$what") ;;
 	perf)
-		perf=$("$TOP/scripts/make/perf.sh" "$arch")
+		perf=$("$TOP/scripts/make/perf.sh" "$arch" "$linux")
 		# What the tests read is where they are in tools/perf.
 		files+=("$perf=usr/bin/perf"
-			"$LINUX/tools/perf/perf-completion.sh=perf-completion.sh")
-		for file in "${perf_tests[@]}" "$LINUX"/tools/perf/tests/shell/*/; do
+			"$linux/tools/perf/perf-completion.sh=perf-completion.sh")
+		for file in "${perf_tests[@]}" "$linux"/tools/perf/tests/shell/*/; do
 			file=${file%/}
 			files+=("$file=perf-tests/${file##*/}")
 		done ;;
@@ -102,8 +104,8 @@ for what in $needs "${@:4}"; do
 	typed)
 		while read -r file; do
 			files+=("$file=typed/${file##*/}")
-		done < <(mentioned "$TOP/README.md" "$LINUX"/tools/perf/Documentation/*.txt \
-			"$LINUX"/Documentation/admin-guide/perf/*.rst < "$list") ;;
+		done < <(mentioned "$TOP/README.md" "$linux"/tools/perf/Documentation/*.txt \
+			"$linux"/Documentation/admin-guide/perf/*.rst < "$list") ;;
 	all|nothing|profile) ;;
 	*)	die "no WHAT='$what'" ;;
 	esac

@@ -3,9 +3,10 @@
 # usage: alone.sh [TOPIC]
 #
 # Prove that TOPIC (default: alternating-periods) stands by itself, on the base with what its
-# cover says it needs and nothing else: there are no warnings of the pages that it touches, and
-# its KUnit and selftests pass on arm64-up and x86_64-intel. Prints the tests that are skipped, with
-# their reasons. One that was not skipped when "make test" ran the whole series fails.
+# cover says it needs and nothing else: there are no warnings of the pages that it touches, and the
+# tests that it adds or changes pass on arm64-up and x86_64-intel: KUnit, selftests, and perf's.
+# Prints the tests that are skipped, with their reasons. One that was not skipped when "make test"
+# ran the whole series fails.
 . "$(dirname "$0")/../make/lib.sh"
 
 topic=${1:-alternating-periods} status=0
@@ -41,15 +42,23 @@ if [ -n "$pages" ]; then
 	fi
 fi
 
-mapfile -t programs < <(printf '%s\n' "${files[@]}" |
-	sed -n 's|^tools/testing/selftests/perf_events/\(.*\)\.c$|\1|p')
+# A helper of the selftests is no program, nor is a library of perf's scripts one of them.
+mapfile -t tests < <(cd "$work" && printf '%s\n' "${files[@]}" | sed -n '
+	s|^tools/testing/selftests/perf_events/\(.*\)\.c$|\1|p
+	s|^tools/perf/tests/shell/\([^/]*\.sh\)$|perf \1|p'
+	for file in "${files[@]}"; do
+		[[ $file != tools/perf/tests/*.c || ! -e $file ]] ||
+			sed -n 's/^DEFINE_SUITE("\(.*\)", .*/perf \1/p
+				s/^\t\.desc = "\(.*\)",$/perf \1/p' "$file"
+	done)
 for name in arm64-up x86_64-intel; do
 	results=$RESULTS/alone-$name
-	"$TOP/scripts/run/boot-tree.sh" "$name" "$work" "$results" "${programs[@]}" || status=1
+	"$TOP/scripts/run/boot-tree.sh" "$name" "$work" "$results" "${tests[@]}" || status=1
 	# The summary has their reasons.
 	[ -n "$(skipped "$results"/*.tap || true)" ] || continue
 	whole=()
-	for program in kunit "${programs[@]}"; do
+	for program in kunit "${tests[@]}"; do
+		program=${program#perf } program=${program%.sh}
 		[ ! -e "$RESULTS/$name/$program.tap" ] || whole+=("$RESULTS/$name/$program.tap")
 	done
 	if [ ${#whole[@]} = 0 ]; then
