@@ -64,7 +64,7 @@ def write(name, value):
 
 write("good", report)
 write("branches", json.dumps(report).replace('"sampler": 0', '"branches": true, "sampler": 0'))
-# Of a clock, or without windows of a period.
+# A clock has no windows, and neither has an ordinary period.
 write("clock", re.sub('"(windows|used)": [0-9]+', r'"\1": 0',
 		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")))
 write("no-json", "perf report: no data")
