@@ -71,7 +71,7 @@ def check(page, screenshot, browser):
 
     data = page.read_text('ascii')
     table = data.split('<table class="own">', 1)[1].split('</table>', 1)[0]
-    rows = table.split('<tbody>', 1)[1].count('<tr>')
+    rows = table.split('<tbody>', 1)[1].split('</tbody>', 1)[0].count('<tr>')
     print('TAP version 13')
     result(browser.save_screenshot(str(screenshot)), 'a screenshot')
     result(rows > 0 and rows == browser.run(

@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 27
+plan 31
 
 check()				# WHAT COMMAND...
 {
@@ -37,7 +37,8 @@ def stats(samples, cpi, mark):
 		"fnstat": {"weight": 100 * samples, "weight2": 1e4 * samples,
 			   "windows": samples, "used": samples,
 			   "problems": {"left": samples // 2}},
-		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
+		"metrics": {"cpi": {"mark": mark, "value": cpi, "high": 2 * cpi,
+				    "low": None if mark == "?" else 0.75 * cpi}}}
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
 names = ["main", "a<b>&\"c'</script><!--", "k\u00e9\u4e2d", "x\udcff"]
@@ -76,8 +77,8 @@ write("damaged", {**report, "events": [{"event": "cycles"}]})
 write("deep", "[" * 100000)
 write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
 # Metrics of TopDown can be so.
-write("negative", re.sub('"value": [0-9.]+', '"value": -1.5',
-			 json.dumps(report).replace('"cpi"', '"tma_x"')))
+write("negative", re.sub('"value": [0-9.]+', '"value": -1.5', json.dumps(report))
+      .replace('"value": -1.5', '"value": -0.001', 1).replace('"cpi"', '"tma_x"'))
 END
 
 if ! page "${testdir}/good.json"
@@ -93,8 +94,15 @@ check "From the standard input, the same bytes" \
 check "What is missing" grep -q '<p class="remark">Throttled &lt;b&gt; &amp; more<' \
 	"${testdir}/first.html"
 
-check "What the columns are, for who has no mouse" \
-	grep -q '<b>CPI</b> cycles per instruction; ' "${testdir}/first.html"
+check "What columns and marks are, for who has no mouse" \
+	grep -q '<p class="legend">.*<b>CPI</b> cycles per instruction; .*<b>&lt;</b> less than that; ' \
+	"${testdir}/first.html"
+
+# Counters have no error, shares are of all. Both tables have it.
+totals='<tfoot><tr><th scope="row">\[total\]</th><td>100</td><td>3.00</td><td>100.00</td><td>50</td></tr></tfoot>'
+check "Totals" [ "$(grep -c "$totals" "$testdir/first.html")" = 2 ]
+
+check "A bound" grep -q 'title="CPI &lt;5 (1.9 to 5.0)"' "${testdir}/first.html"
 
 # They are no windows, and do not end elsewhere.
 page "${testdir}/branches.json"
@@ -159,23 +167,29 @@ END
 
 check_page "Rows" 'len(page.rows) == 8 and \
 	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
-check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and \
-	[row[2] for row in own] == ["-", "3.50?", "<5", "1.50"]'
+check_page "Values" 'children[0][:4] == ["main", "100", "1.5", "100.0"] and \
+	[row[2] for row in own] == ["-", "4?", "<5", "1.5"]'
+check_page "No digits that are chance" '[row[3] for row in own] == ["40", "30", "20", "10"] and \
+	data[0]["metrics"] == [["CPI", "1.5", "4.5"]]'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
 check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'
 check_page "Nothing to load" 'page.sources == ["data:,"] and \
 	"http:" not in text and "https:" not in text'
 
-if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.50" "${testdir}/page.html"
+if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.5<" "${testdir}/page.html" &&
+   grep -q "<td [^>]*>0.0<" "${testdir}/page.html"
 then
 	result 0 "Values below zero"
 else
 	result 1 "Values below zero"
 fi
+# The report has no total of it, and no text.
+check "A metric of others" sh -c "grep -q '<tfoot>.*<td>-</td>.*</tfoot>' '${testdir}/page.html' &&
+	! grep -q '<b>tma_x</b>' '${testdir}/page.html'"
 if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
-   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.00 %" "${testdir}/page.html" &&
-   [ "$(grep -c "<th scope=.row." "${testdir}/page.html")" = 6 ]
+   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.0 %" "${testdir}/page.html" &&
+   [ "$(grep -c "^<tr><th scope=.row." "${testdir}/page.html")" = 6 ]
 then
 	result 0 "The rows with the most time"
 else
