@@ -47,8 +47,6 @@ METRICS = {name: columns for name, *columns in (
 	("cache-miss-share", "%CMISS", "percentage of all cache misses",
 	 100, "cache-misses", "cache-misses"),
 )}
-# After these come the columns of time, which every report has.
-BEFORE_TIME = 6
 
 # A browser is slow with more rows of a table.
 MAX_ROWS = 2000
@@ -72,6 +70,13 @@ def number(value):
 def decimal(value, digits):
 	"""Write a number. What rounds to zero has no sign."""
 	return f"{round(value, digits) + 0.0:.{digits}f}"
+
+def amount(count):
+	"""Write a count as the terminal does."""
+	units, power = " KMGTPE", 0
+	while count >= 999.5 and power < len(units) - 1:
+		count, power = count / 1000, power + 1
+	return f"{count:.3g} {units[power]}".rstrip()
 
 def error_digits(error):
 	"""Return the number of digits that are not chance, as the table of perf report has."""
@@ -224,26 +229,24 @@ def entry_keys(entry):
 
 def make_columns(event, rows):
 	"""Choose the columns, and their scales from the values of all rows."""
-	# Without any, as of a clock, there are samples.
+	# They have the names and the order of those of the terminal. A clock has no windows.
 	group = event.get("fnstat", {})
 	has_branches = group.get("branches")
 	has_windows = has_branches or group.get("all", {}).get("windows")
 	names = list(dict.fromkeys(key[7:] for row in rows for key in row
 				   if key.startswith("metric:")))
-	known = [name for name in METRICS if name in names]
-	header = "Stacks" if has_branches else "Windows"
-	what = "branch stacks" if has_branches else "windows that are used"
-	specs = [("used", header, f"number of {what}", False)] if has_windows else \
-		[("samples", "Samples", "number of samples", False)]
-	early = [name for name in known if name in list(METRICS)[:BEFORE_TIME]]
-	late = [name for name in known + names if name not in early]
-	specs += [("metric:" + name, *METRICS[name][:2], True) for name in early]
-	specs.append(("time", "Overhead", f"share of the time, of all {event['event']}", True))
-	specs += [("metric:" + name, *METRICS.get(name, (name, ""))[:2], True)
-		  for name in dict.fromkeys(late)]
-	if has_windows and not has_branches:
-		specs.append(("left", "%DIS",
-			      "percentage of the windows that ended elsewhere", False))
+	names.sort(key=lambda name: list(METRICS).index(name) if name in METRICS else len(METRICS))
+	unit = event.get("unit", event["event"])
+	whole = "the time" if unit == "ns" or is_event(unit, CYCLES) else f"all {unit}"
+	specs = [("time", "Overhead", f"percentage of {whole}", True)]
+	specs += [("metric:" + name, *METRICS.get(name, (name, ""))[:2], True) for name in names]
+	if not has_windows:
+		specs.append(("samples", "Samples", "number of samples", False))
+	elif has_branches:
+		specs.append(("used", "Windows", "number of branch stacks", False))
+	else:
+		specs += [("used", "Windows", "number of windows that are used", False),
+			  ("left", "%DIS", "percentage of the windows that ended elsewhere", False)]
 	return [Column(key, header, text, [row.get(key) for row in rows], heat)
 		for key, header, text, heat in specs]
 
@@ -273,7 +276,7 @@ def table(columns, rows, totals, keys, kind, hidden, note, event):
 	caption = "functions alone" if kind == "own" else "functions with what they call"
 	out = [f'<table class="{kind}"{" hidden" if hidden else ""}>'
 	       f"<caption>{e(event)}: {caption}</caption><thead><tr>"]
-	out += [header(key.replace("_", " ").capitalize(), "sort by name", False) for key in keys]
+	out += [header(key.replace("_", " ").title(), "sort by name", False) for key in keys]
 	out += [header(column.header, column.text, True,
 		       "descending" if column.key == "time" else None) for column in columns]
 	out.append("</tr></thead><tbody>")
@@ -340,7 +343,9 @@ def section(event, position, max_rows):
 	if windows:
 		everything = windows["all"]
 		used, all_ = number(everything["used"]), number(everything.get("windows", 0))
-		length = f" of {windows['length']:g}" if windows.get("length") else ""
+		# The name is without that of the PMU.
+		length = f" of {windows['length']:g} {e(event.get('unit', '').split('/')[-1])}" \
+			if windows.get("length") else ""
 		if windows.get("branches"):
 			facts.append(f"<b>{used}</b> branch stacks")
 		elif all_:
@@ -348,7 +353,7 @@ def section(event, position, max_rows):
 				     ("" if used == all_ else f", {used} used"))
 		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything.get("problems", {}).items() if nr]
-		facts += [f"{e(name.split('/period=')[0])} {count:.4g}"
+		facts += [f"{amount(number(count))} {e(re.split('[/,](?:period|freq)=', name)[0])}"
 			  for name, count in zip(windows["group"], windows["totals"])]
 
 	out = [f'<section id="e{position}"><h2>{e(event["event"])}</h2>',

@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 31
+plan 34
 
 check()				# WHAT COMMAND...
 {
@@ -49,9 +49,9 @@ entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, ["", "<"
 # What main calls, which its own samples must not be taken for.
 entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
 report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
-	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
+	{"event": "cycles/period=100/", "unit": "cycles", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
-	 "fnstat": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
+	 "fnstat": {"group": ["cycles/period=100/", "instructions/freq=7/P"], "totals": [300e7, 100e7],
 		    "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
 		    "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
 			    "problems": {"left": 50, "lost": 0}}},
@@ -67,7 +67,12 @@ write("good", report)
 write("branches", json.dumps(report).replace('"sampler": 0', '"branches": true, "sampler": 0'))
 # A clock has no windows, and neither has an ordinary period.
 write("clock", re.sub('"(windows|used)": [0-9]+', r'"\1": 0',
-		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")))
+		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")
+				.replace('"mode"', '"shared_object": "app", "mode"')))
+write("others", json.dumps(report).replace('"unit": "cycles"', '"unit": "page-faults"')
+				 .replace('{"cpi"', """{
+	"other": {"mark": "", "value": 1, "low": null, "high": null},
+	"instructions-share": {"mark": "", "value": 1, "low": null, "high": null}, "cpi\""""))
 write("no-json", "perf report: no data")
 write("list", [])
 write("version", {**report, "version": 1})
@@ -99,21 +104,33 @@ check "What columns and marks are, for who has no mouse" \
 	"${testdir}/first.html"
 
 # Counters have no error, shares are of all. Both tables have it.
-totals='<tfoot><tr><th scope="row">\[total\]</th><td>100</td><td>3.00</td><td>100.00</td><td>50</td></tr></tfoot>'
+totals='<tfoot><tr><th scope="row">\[total\]</th><td>100.00</td><td>3.00</td><td>100</td><td>50</td></tr></tfoot>'
 check "Totals" [ "$(grep -c "$totals" "$testdir/first.html")" = 2 ]
 
 check "A bound" grep -q 'title="CPI &lt;5 (1.9 to 5.0)"' "${testdir}/first.html"
 
-# They are no windows, and do not end elsewhere.
+# columns PAGE: print the names of the columns of its first table
+columns() {
+	sed -n '/class="own"/,/<tbody>/s/.*<button[^>]*>\([^<]*\)<.*/\1/p' "$1" | paste -sd ' '
+}
+
+# The terminal has these names in this order, that of the report can be another.
+page "$testdir/others.json"
+check "Columns" [ "$(columns "$testdir/page.html")" = "Symbol Overhead CPI %I other Windows %DIS" ]
+check "Amounts" grep -q '<b>100</b> windows of 300 cycles .* 3 G cycles .* 1 G instructions<' \
+	"$testdir/first.html"
+
+check "Time, or what else was sampled" \
+	sh -c "grep -q '<b>Overhead</b> percentage of all page-faults;' '$testdir/page.html' &&
+	       grep -q '<b>Overhead</b> percentage of the time;' '$testdir/first.html'"
+
+# They do not end elsewhere.
 page "${testdir}/branches.json"
 check "Branch stacks" sh -c "grep -q '<b>100</b> branch stacks' '${testdir}/page.html' &&
-	! grep -q '>%DIS<' '${testdir}/page.html' && grep -q '>%DIS<' '${testdir}/first.html'"
+	[ '$(columns "$testdir/page.html")' = 'Symbol Overhead CPI Windows' ]"
 
-# Columns have the names of the terminal.
 page "${testdir}/clock.json"
-check "No windows" sh -c "grep -q '>Samples<.*>Overhead<' '${testdir}/page.html' &&
-	grep -q '<b>100</b> windows of 300' '${testdir}/first.html' &&
-	grep -q '>Windows<.*>Overhead<' '${testdir}/first.html' &&
+check "No windows" sh -c "[ '$(columns "$testdir/page.html")' = 'Symbol Shared Object Overhead CPI Samples' ] &&
 	! grep -q 'indows\|%DIS' '${testdir}/page.html'"
 
 # check_page NAME EXPRESSION: check what Python finds in the page
@@ -167,9 +184,9 @@ END
 
 check_page "Rows" 'len(page.rows) == 8 and \
 	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
-check_page "Values" 'children[0][:4] == ["main", "100", "1.5", "100.0"] and \
+check_page "Values" 'children[0][:4] == ["main", "100.0", "1.5", "100"] and \
 	[row[2] for row in own] == ["-", "4?", "<5", "1.5"]'
-check_page "No digits that are chance" '[row[3] for row in own] == ["40", "30", "20", "10"] and \
+check_page "No digits that are chance" '[row[1] for row in own] == ["40", "30", "20", "10"] and \
 	data[0]["metrics"] == [["CPI", "1.5", "4.5"]]'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
