@@ -421,6 +421,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --bg: #16181b; --fg: #ececec; --dim: #a5a5a5;
 	--line: #3a3d42; --head: #22252a; --cold: #2e2a1d; --hot: #b04a12; --none: #45484d;
 	--bar: #b9d4ff; } }
+::placeholder { color: var(--dim); }
 body { font: 14px/1.4 system-ui, sans-serif; margin: 1.2em auto; max-width: 1500px;
 	padding: 0 1em; background: var(--bg); color: var(--fg); }
 h1 { font-size: 1.4em; margin: 0; }
@@ -430,15 +431,16 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 .facts, small, .legend { color: var(--dim); } .facts { margin: .2em 0; } .facts b { color: var(--fg); }
 .remark { margin: .2em 0; padding-left: .6em; border-left: 3px solid var(--hot); }
 .tools { display: flex; flex-wrap: wrap; gap: .4em 1.2em; align-items: center; margin: .7em 0 .4em; }
+/* What has the focus is not behind the names of columns, the totals, or the names of functions. */
 .scroll { max-height: 48vh; overflow: auto; border: 1px solid var(--line); width: fit-content;
-	max-width: 100%; }
+	max-width: 100%; scroll-padding: 2.2em 0 2em 10.7em; }
 table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }
 thead th { position: sticky; top: 0; z-index: 2; background: var(--head); padding: 0;
 	border-bottom: 1px solid var(--line); }
 thead button { all: unset; box-sizing: border-box; width: 100%; padding: .25em .6em; cursor: pointer;
 	font-weight: 600; white-space: nowrap; }
 .n button, td { text-align: right; } thead button:hover { text-decoration: underline; }
-button:focus-visible, td:focus-visible, .frame:focus-visible { outline: 2px solid #3b82f6; outline-offset: -2px; }
+button:focus-visible, td:focus-visible, .frame:focus-visible { outline: 2px solid; outline-offset: -2px; }
 [aria-sort=descending] button::after { content: " \\2193"; }
 [aria-sort=ascending] button::after { content: " \\2191"; }
 thead th:first-child, [scope=row] { position: sticky; left: 0; }
@@ -490,19 +492,27 @@ for (const cell of many(document, "td.heat"))
 	for (const part of ["t", "l", "h"])
 		cell.style.setProperty("--" + part, cell.dataset[part]);
 
-function show_tip(text, x, y) {
+// Show it below what it is about, or above it if there is no room.
+function show_tip(text, x, top, bottom) {
 	tip.textContent = text;
 	tip.hidden = false;
+	const lowest = innerHeight - tip.offsetHeight - 8, above = top - tip.offsetHeight - 4;
 	tip.style.left = Math.max(4, Math.min(x + 12, innerWidth - tip.offsetWidth - 8)) + "px";
-	tip.style.top = Math.max(4, Math.min(y + 16, innerHeight - tip.offsetHeight - 8)) + "px";
+	tip.style.top = (bottom + 4 > lowest && above >= 4 ? above
+		: Math.max(4, Math.min(bottom + 4, lowest))) + "px";
 }
 function show_tip_of(element, text) {
+	// The browser itself scrolls later, and not for what is in sight in part.
+	element.scrollIntoView({block: "nearest", inline: "nearest"});
 	const at = element.getBoundingClientRect();
 	element.setAttribute("aria-describedby", "tip");
-	show_tip(text, Math.max(at.left, 0), at.top);
+	show_tip(text, Math.max(at.left, 0), at.top, at.bottom);
 }
 const hide_tip = () => { tip.hidden = true; };
 document.addEventListener("focusout", hide_tip);
+// What it is about moves.
+for (const type of ["wheel", "touchmove"])
+	document.addEventListener(type, hide_tip, {passive: true});
 
 // One cell takes part in the order of Tab, arrows lead to the others.
 function browsable(table) {
@@ -513,6 +523,12 @@ function browsable(table) {
 	if (!at)
 		return;
 	at.tabIndex = 0;
+	function go(cell) {
+		at.tabIndex = -1;
+		at = cell;
+		at.tabIndex = 0;
+		at.focus();
+	}
 	body.addEventListener("keydown", event => {
 		const cell = event.target.closest("td"), column = cell?.cellIndex;
 		const beside = (row, step) => {
@@ -521,19 +537,25 @@ function browsable(table) {
 			while (row?.hidden);
 			return row?.cells[column];
 		};
-		const next = cell && {ArrowLeft: () => cell.previousElementSibling,
+		const step = cell && {ArrowLeft: () => cell.previousElementSibling,
 			ArrowRight: () => cell.nextElementSibling,
 			ArrowUp: () => beside(cell.parentElement, "previousElementSibling"),
-			ArrowDown: () => beside(cell.parentElement, "nextElementSibling")}[event.key]?.();
+			ArrowDown: () => beside(cell.parentElement, "nextElementSibling")}[event.key];
 		if (event.key === "Escape")
 			hide_tip();
-		if (!next || !cells(next.parentElement).includes(next))
+		if (!step)
 			return;
+		// At the edge the page does not scroll away.
 		event.preventDefault();
-		at.tabIndex = -1;
-		at = next;
-		at.tabIndex = 0;
-		at.focus();
+		const next = step();
+		if (next && cells(next.parentElement).includes(next))
+			go(next);
+	});
+	// A finger does not hover.
+	body.addEventListener("click", event => {
+		const cell = event.target.closest("td");
+		if (cell && cells(cell.parentElement).includes(cell))
+			go(cell);
 	});
 	body.addEventListener("focusin", event => {
 		const cell = event.target.closest("td"), names = many(cell.parentElement, "th, .name");
@@ -700,7 +722,7 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 	box.addEventListener("mousemove", event => {
 		const frame = event.target.closest("[data-i]");
 		if (frame)
-			show_tip(describe(frame.dataset.i), event.clientX, event.clientY);
+			show_tip(describe(frame.dataset.i), event.clientX, event.clientY, event.clientY + 12);
 		else
 			hide_tip();
 	});
@@ -772,7 +794,7 @@ def page(reports, max_rows):
 {chr(10).join(body)}
 <p class="legend">A colour is a place on the scale of the column, which ends at its largest
 value that is trusted; the scale is of square roots. The line below a number is its interval of
-95 %.</p>
+95&nbsp;%.</p>
 <div id="tip" role="tooltip" hidden></div>
 <script type="application/json" id="data">{data}</script>
 <script>{SCRIPT}</script></body></html>
