@@ -138,6 +138,16 @@ def check(page, screenshot, browser):
     result(browser.run('document.getElementById("tip").hidden'), 'no tip stays where it was')
     browser.resize(1300, 960)
 
+    # What one table is about is not there with the other, as the note on rows that it lacks.
+    browser.run('document.querySelector("table.own").insertAdjacentHTML('
+                '"afterend", "<p class=\\"note own\\">")')
+    kinds = [('all', 'own'), ('own', 'all')] if browser.run('document.querySelector(".kind")') else []
+    for kind, other in kinds:
+        browser.click(f'document.querySelector(".kind [value={kind}]")')
+        result(browser.run(f'[...document.querySelectorAll(".{kind}")].every(e => !e.hidden) && '
+                           f'[...document.querySelectorAll(".{other}")].every(e => e.hidden)'),
+               f'one table alone, {kind}')
+
     if not browser.run('document.querySelectorAll(".flame").length'):
         sys.exit('check-page.py: the page has no flame graph, which the report needs -g for')
     # The widest frame that is narrower than its parent's.

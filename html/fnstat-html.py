@@ -267,7 +267,7 @@ def cell(column, value):
 	return (f'<td class="{" ".join(classes)}"{scale} data-v="{value.value!r}" '
 		f'title="{e(column.header + " " + value.describe())}">{e(str(value))}{mark}</td>')
 
-def table(columns, rows, totals, keys, kind, hidden, note, event):
+def table(columns, rows, totals, keys, kind, hidden, event):
 	"""Write the table of the entries that have something of this kind, and of all together."""
 	def header(text, title, numeric, sort=None):
 		return (f'<th scope="col" aria-sort="{sort or "none"}"{" class=n" if numeric else ""}>'
@@ -291,8 +291,7 @@ def table(columns, rows, totals, keys, kind, hidden, note, event):
 			   "</tr>")
 	out.append('</tbody><tfoot><tr><th scope="row">[total]</th>' + "<td></td>" * (len(keys) - 1) +
 		   "".join(f"<td>{e(totals.get(column.key, '-'))}</td>" for column in columns) +
-		   "</tr>" + (f'<tr><td class="note" colspan={len(keys) + len(columns)}>{note}</td></tr>'
-			      if note else "") + "</tfoot></table>")
+		   "</tr></tfoot></table>")
 	return "\n".join(out)
 
 def limit_rows(rows, max_rows, kind):
@@ -370,12 +369,13 @@ def section(event, position, max_rows):
 		out.append('<label>Table <select class="kind"><option value="own">functions alone'
 			   '</option><option value="all">with what they call</option></select></label>')
 	out.append('</div><div class="scroll">')
-	out.append(table(columns, kinds["own"], totals, keys, "own", False, notes["own"],
-			 event["event"]))
+	out.append(table(columns, kinds["own"], totals, keys, "own", False, event["event"]))
 	if with_children:
-		out.append(table(columns, kinds["all"], totals, keys, "all", True, notes["all"],
-				 event["event"]))
+		out.append(table(columns, kinds["all"], totals, keys, "all", True, event["event"]))
 	out.append("</div>")
+	# Beside the table, which can be wider than the window.
+	out += [f'<p class="legend note {kind}"{" hidden" if kind == "all" else ""}>{note}</p>'
+		for kind, note in notes.items() if note]
 
 	data = None
 	if tree.root[2]:
@@ -453,8 +453,7 @@ td.name { max-width: 20ch; }
 [scope=row], td { padding: .1em .6em .22em; border-bottom: 1px solid var(--line); white-space: nowrap; }
 tbody tr:hover > * { box-shadow: inset 0 1px var(--fg), inset 0 -1px var(--fg); }
 td { position: relative; min-width: 3.6em; }
-tfoot tr:first-child > * { position: sticky; bottom: 0; background: var(--head); }
-.note { text-align: left; white-space: normal; }
+tfoot [scope=row], tfoot td { position: sticky; bottom: 0; background: var(--head); }
 .heat, .ramp, .frame { --mix: color-mix(in oklab, var(--hot) calc(var(--t, 0) * 100%), var(--cold)); }
 .heat { background: var(--mix); }
 .poor { background: none; color: var(--dim); font-style: italic; }
@@ -756,7 +755,7 @@ many(document, "section").forEach((section, number) => {
 	many(section, "table").forEach(browsable);
 	search.addEventListener("input", find);
 	kind?.addEventListener("change", () => {
-		many(section, "table").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
+		many(section, "table, .note").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
 		find();
 	});
 	draw();

@@ -205,7 +205,7 @@ fi
 check "A metric of others" sh -c "grep -q '<tfoot>.*<td>-</td>.*</tfoot>' '${testdir}/page.html' &&
 	! grep -q '<b>tma_x</b>' '${testdir}/page.html'"
 if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
-   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.0 %" "${testdir}/page.html" &&
+   grep -q "^<p class=.*own.>The 3 rows .* Not here: 1 with 10.0 %" "${testdir}/page.html" &&
    [ "$(grep -c "^<tr><th scope=.row." "${testdir}/page.html")" = 6 ]
 then
 	result 0 "The rows with the most time"
