@@ -25,11 +25,14 @@ class Browser(webdriver.Chrome):
         options.ignore_local_proxy_environment_variables()
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
         super().__init__(service=Service('/usr/bin/chromedriver'), options=options)
-        self.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
-            'width': 1300, 'height': 960, 'deviceScaleFactor': 1, 'mobile': False})
+        self.resize(1300, 960)
         # What it does by itself is no request of the page.
         self.get_log('performance')
         self.get(url)
+
+    def resize(self, width, height):
+        self.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
+            'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False})
 
     def run(self, expression):
         return self.execute_script('return ' + expression)
@@ -58,6 +61,17 @@ HEADER = 'document.querySelector("table.own thead th:nth-child(%d)")'
 FRAMES = '[...document.querySelectorAll(".flame")[0].children]'
 
 
+# What a finger or the keyboard has chosen: is it in sight, and the tip beside it?
+IN_SIGHT = '''(() => {
+    const cell = document.activeElement, at = cell.getBoundingClientRect();
+    const tip = document.getElementById("tip"), other = tip.getBoundingClientRect();
+    return cell.matches("td") && !tip.hidden && tip.textContent.includes(cell.title) &&
+        (other.top >= at.bottom || other.bottom <= at.top) &&
+        [[at.left + 2, at.top + 2], [at.right - 2, at.bottom - 2]].every(([x, y]) =>
+            document.elementFromPoint(x, y) === cell);
+})()'''
+
+
 def check(page, screenshot, browser):
     """Check the page, return what is wrong with it."""
     nr, wrong = 0, []
@@ -71,7 +85,7 @@ def check(page, screenshot, browser):
 
     data = page.read_text('ascii')
     table = data.split('<table class="own">', 1)[1].split('</table>', 1)[0]
-    rows = table.split('<tbody>', 1)[1].count('<tr>')
+    rows = table.split('<tbody>', 1)[1].split('</tbody>', 1)[0].count('<tr>')
     print('TAP version 13')
     result(browser.save_screenshot(str(screenshot)), 'a screenshot')
     result(rows > 0 and rows == browser.run(
@@ -95,6 +109,44 @@ def check(page, screenshot, browser):
     names = browser.run('[...document.querySelector("table.own").tBodies[0].rows]'
                         '.map(row => row.cells[0].textContent)')
     result(names == sorted(names), 'names sort')
+
+    # A telephone that lies on its side, with the table in the middle.
+    browser.resize(390, 300)
+    result(browser.run('document.documentElement.scrollWidth') == 390, 'the page is not too wide')
+    browser.run('document.querySelector(".scroll").scrollIntoView({block: "center"})')
+    browser.click('document.querySelector("table.own tbody td:not(.name)")')
+    result(browser.run(IN_SIGHT), 'a click on a number tells')
+    columns = browser.run('document.querySelectorAll("table.own thead th").length')
+    hidden = 0
+    for keys in [Keys.ARROW_DOWN] * rows, [Keys.ARROW_RIGHT] * columns, \
+            [Keys.ARROW_UP] * rows, [Keys.ARROW_LEFT] * columns:
+        for key in keys[:30]:
+            browser.key(key)
+            hidden += not browser.run(IN_SIGHT)
+    result(not hidden, f'arrows lead to what is in sight, {hidden} times not')
+    result(browser.run('(style => style.outlineStyle === "solid" && '
+                       'style.outlineColor === style.color)'
+                       '(getComputedStyle(document.activeElement))'),
+           'the focus is as strong as text')
+    result(browser.run('document.querySelector(".scroll").getBoundingClientRect().bottom >= '
+                       'document.querySelector("tfoot th").getBoundingClientRect().bottom'),
+           'the totals stay in sight')
+    browser.execute_script('window.turned = '
+                           'new Promise(done => addEventListener("wheel", () => done()))')
+    webdriver.ActionChains(browser).scroll_by_amount(0, 20).perform()
+    browser.execute_async_script('turned.then(arguments[0])')
+    result(browser.run('document.getElementById("tip").hidden'), 'no tip stays where it was')
+    browser.resize(1300, 960)
+
+    # What one table is about is not there with the other, as the note on rows that it lacks.
+    browser.run('document.querySelector("table.own").insertAdjacentHTML('
+                '"afterend", "<p class=\\"note own\\">")')
+    kinds = [('all', 'own'), ('own', 'all')] if browser.run('document.querySelector(".kind")') else []
+    for kind, other in kinds:
+        browser.click(f'document.querySelector(".kind [value={kind}]")')
+        result(browser.run(f'[...document.querySelectorAll(".{kind}")].every(e => !e.hidden) && '
+                           f'[...document.querySelectorAll(".{other}")].every(e => e.hidden)'),
+               f'one table alone, {kind}')
 
     if not browser.run('document.querySelectorAll(".flame").length'):
         sys.exit('check-page.py: the page has no flame graph, which the report needs -g for')
@@ -145,7 +197,7 @@ def check(page, screenshot, browser):
     result(any('example.invalid' in said for said in browser.complaints()),
            'a request is refused, and seen')
 
-    # Text on the strongest and on the weakest colour, in light and in dark.
+    # Text on the strongest and on the weakest colour, and of an empty field, in both schemes.
     for scheme in 'light', 'dark':
         browser.execute_cdp_cmd('Emulation.setEmulatedMedia', {
             'features': [{'name': 'prefers-color-scheme', 'value': scheme}]})
@@ -163,16 +215,22 @@ def check(page, screenshot, browser):
                 });
                 return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
             };
+            const add = (...colours) => {
+                const pair = colours.map(light).sort((a, b) => a - b);
+                ratios.push(pair[1] / pair[0]);
+            };
             for (let t = 0; t <= 1; t += 0.1) {
                 cell.style.setProperty("--t", t);
-                const style = getComputedStyle(cell);
-                const pair = [light(style.color), light(style.backgroundColor)].sort();
-                ratios.push(pair[1] / pair[0]);
+                add(getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor);
             }
             cell.remove();
+            const input = document.querySelector("input");
+            add(getComputedStyle(input, "::placeholder").color,
+                getComputedStyle(input).backgroundColor);
             return Math.min(...ratios);
         })()''')
-        result(contrast >= 4.5, f'text on colours, {scheme}: contrast at least {contrast:.1f}')
+        result(contrast >= 4.5,
+               f'text on colours and in a field, {scheme}: contrast at least {contrast:.1f}')
         if scheme == 'dark':
             result(browser.save_screenshot(str(screenshot.with_name('dark.png'))), 'one in the dark')
     print(f'1..{nr}')

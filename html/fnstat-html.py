@@ -24,21 +24,29 @@ import sys
 
 VERSION = 2
 
-# Columns: name in the report, header, what it is. Others follow, under their own names.
-METRICS = {name: (header, text) for name, header, text in (
-	("cpi", "CPI", "cycles per instruction"),
-	("ipc", "IPC", "instructions per cycle"),
-	("branch-mpki", "BM/KI", "branch misses in 1000 instructions"),
-	("cache-mpki", "CM/KI", "cache misses in 1000 instructions"),
-	("branch-miss-rate", "%BMR", "percentage of the branches that miss"),
-	("cache-miss-rate", "%CM", "percentage of the cache references that miss"),
-	("instructions-share", "%I", "percentage of all instructions"),
-	("branch-miss-share", "%BM", "percentage of all branch misses"),
-	("cache-ref-share", "%CREF", "percentage of all cache references"),
-	("cache-miss-share", "%CMISS", "percentage of all cache misses"),
+# Columns: name in the report, header, what it is, and its total: a factor, and the events whose
+# counts are divided. Others follow, under their own names.
+CYCLES, BRANCHES = "(cpu-)?cycles", "branch(es|-instructions)"
+METRICS = {name: columns for name, *columns in (
+	("cpi", "CPI", "cycles per instruction", 1, CYCLES, "instructions"),
+	("ipc", "IPC", "instructions per cycle", 1, "instructions", CYCLES),
+	("branch-mpki", "BM/KI", "branch misses in 1000 instructions",
+	 1000, "branch-misses", "instructions"),
+	("cache-mpki", "CM/KI", "cache misses in 1000 instructions",
+	 1000, "cache-misses", "instructions"),
+	("branch-miss-rate", "%BMR", "percentage of the branches that miss",
+	 100, "branch-misses", BRANCHES),
+	("cache-miss-rate", "%CM", "percentage of the cache references that miss",
+	 100, "cache-misses", "cache-references"),
+	("instructions-share", "%I", "percentage of all instructions",
+	 100, "instructions", "instructions"),
+	("branch-miss-share", "%BM", "percentage of all branch misses",
+	 100, "branch-misses", "branch-misses"),
+	("cache-ref-share", "%CREF", "percentage of all cache references",
+	 100, "cache-references", "cache-references"),
+	("cache-miss-share", "%CMISS", "percentage of all cache misses",
+	 100, "cache-misses", "cache-misses"),
 )}
-# After these come the columns of time, which every report has.
-BEFORE_TIME = 6
 
 # A browser is slow with more rows of a table.
 MAX_ROWS = 2000
@@ -59,6 +67,17 @@ def number(value):
 		raise TypeError(f"{value!r} is no number")
 	return value
 
+def decimal(value, digits):
+	"""Write a number. What rounds to zero has no sign."""
+	return f"{round(value, digits) + 0.0:.{digits}f}"
+
+def amount(count):
+	"""Write a count as the terminal does."""
+	units, power = " KMGTPE", 0
+	while count >= 999.5 and power < len(units) - 1:
+		count, power = count / 1000, power + 1
+	return f"{count:.3g} {units[power]}".rstrip()
+
 def error_digits(error):
 	"""Return the number of digits that are not chance, as the table of perf report has."""
 	return 0 if not math.isfinite(error) or error >= 5 else 1 if error >= 0.5 else 2
@@ -70,7 +89,9 @@ class Value:
 		self.value, self.mark = number(value), mark
 		self.low, self.high = (end if end is None else number(end) for end in (low, high))
 		if digits is None:
-			digits = 2 if None in (low, high) else error_digits((high - low) / 2)
+			# Without any, nothing is chance.
+			digits = 2 if low is high is None else \
+				error_digits(math.inf if None in (low, high) else (high - low) / 2)
 		self.digits = digits
 
 	def __str__(self):
@@ -78,27 +99,30 @@ class Value:
 			return "-"
 		if self.mark == "<":
 			digits = error_digits(self.high)
-			return f"<{math.ceil(self.high * 10 ** digits) / 10 ** digits:.{digits}f}"
-		return f"{self.value:.{self.digits}f}"
+			return f"<{decimal(math.ceil(self.high * 10 ** digits) / 10 ** digits, digits)}"
+		return decimal(self.value, self.digits)
 
 	def describe(self):
 		"""Tell all of it."""
-		text = f"{self.value:.{self.digits}f}"
+		bound = self.mark == "<"
+		text = str(self) if bound else decimal(self.value, self.digits)
 		if self.low is not None or self.high is not None:
-			low, high = ("?" if end is None else f"{end:.{self.digits}f}"
+			low, high = ("?" if end is None else decimal(end, self.digits)
 				     for end in (self.low, self.high))
 			text += f" ({low} to {high})"
-		return text + (f" {self.mark} {MARKS.get(self.mark, '')}" if self.mark else "")
+		return text + (f" {self.mark} {MARKS.get(self.mark, '')}" if self.mark and not bound
+			       else "")
 
 class Column:
 	"""A column of the table: its values are compared by colour if it is a metric."""
 
 	def __init__(self, key, header, text, values, heat=True):
 		self.key, self.header, self.text, self.heat = key, header, text, heat
-		self.digits = 0 if key in ("used", "samples", "left") else 2
-		trusted = [v.value for v in values if v and not v.mark]
-		trusted = trusted or [v.value for v in values if v]
+		known = [v for v in values if v]
+		known = [v for v in known if not v.mark] or known
+		trusted = [v.value for v in known]
 		self.high = max(trusted + [0]) or 1
+		self.digits = max(known, key=lambda v: v.value).digits if known else 0
 		# No function has less than some cycles per instruction; other metrics can be zero.
 		self.low = min(trusted, default=0) if key in ("metric:cpi", "metric:ipc") \
 			else min(trusted + [0])
@@ -121,7 +145,7 @@ def time_share(stats, everything):
 	n = everything["weight"] ** 2 / everything["weight2"]
 	center = (p + z * z / (2 * n)) / (1 + z * z / n)
 	half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-	return Value(100 * p, 100 * max(center - half, 0), 100 * min(center + half, 1), digits=2)
+	return Value(100 * p, 100 * max(center - half, 0), 100 * min(center + half, 1))
 
 def row_values(stats, event):
 	"""Make the values of an entry, or of it with all that it calls."""
@@ -139,6 +163,21 @@ def row_values(stats, event):
 		values["metric:" + name] = Value(float(metric["value"]), metric["low"],
 						 metric["high"], metric["mark"])
 	return values
+
+def total_values(event):
+	"""Make the values of all entries together: counters have no error."""
+	group = event.get("fnstat", {})
+	stats = {"samples": event["samples"], "period": event["period"], "metrics": {}}
+	if group:
+		stats["fnstat"] = group["all"]
+	counts = list(zip(group.get("group", []), group.get("totals", [])))
+	for name, (_, _, factor, *events) in METRICS.items():
+		dividend, divisor = (next((number(count) for name, count in counts
+					   if is_event(name, wanted)), None) for wanted in events)
+		if dividend is not None and divisor:
+			value = factor * dividend / divisor
+			stats["metrics"][name] = {"value": value, "low": value, "high": value, "mark": ""}
+	return {**row_values(stats, event), "time": Value(100)}
 
 class Tree:
 	"""The call chains of an event, as one tree of functions."""
@@ -190,25 +229,24 @@ def entry_keys(entry):
 
 def make_columns(event, rows):
 	"""Choose the columns, and their scales from the values of all rows."""
-	# Without any, as of a clock, there are samples.
+	# They have the names and the order of those of the terminal. A clock has no windows.
 	group = event.get("fnstat", {})
 	has_branches = group.get("branches")
 	has_windows = has_branches or group.get("all", {}).get("windows")
 	names = list(dict.fromkeys(key[7:] for row in rows for key in row
 				   if key.startswith("metric:")))
-	known = [name for name in METRICS if name in names]
-	header = "Stacks" if has_branches else "Windows"
-	what = "branch stacks" if has_branches else "windows that are used"
-	specs = [("used", header, f"number of {what}", False)] if has_windows else \
-		[("samples", "Samples", "number of samples", False)]
-	early = [name for name in known if name in list(METRICS)[:BEFORE_TIME]]
-	late = [name for name in known + names if name not in early]
-	specs += [("metric:" + name, *METRICS[name], True) for name in early]
-	specs.append(("time", "Overhead", f"share of the time, of all {event['event']}", True))
-	specs += [("metric:" + name, *METRICS.get(name, (name, name)), True) for name in dict.fromkeys(late)]
-	if has_windows and not has_branches:
-		specs.append(("left", "%DIS",
-			      "percentage of the windows that ended elsewhere", False))
+	names.sort(key=lambda name: list(METRICS).index(name) if name in METRICS else len(METRICS))
+	unit = event.get("unit", event["event"])
+	whole = "the time" if unit == "ns" or is_event(unit, CYCLES) else f"all {unit}"
+	specs = [("time", "Overhead", f"percentage of {whole}", True)]
+	specs += [("metric:" + name, *METRICS.get(name, (name, ""))[:2], True) for name in names]
+	if not has_windows:
+		specs.append(("samples", "Samples", "number of samples", False))
+	elif has_branches:
+		specs.append(("used", "Windows", "number of branch stacks", False))
+	else:
+		specs += [("used", "Windows", "number of windows that are used", False),
+			  ("left", "%DIS", "percentage of the windows that ended elsewhere", False)]
 	return [Column(key, header, text, [row.get(key) for row in rows], heat)
 		for key, header, text, heat in specs]
 
@@ -229,8 +267,8 @@ def cell(column, value):
 	return (f'<td class="{" ".join(classes)}"{scale} data-v="{value.value!r}" '
 		f'title="{e(column.header + " " + value.describe())}">{e(str(value))}{mark}</td>')
 
-def table(columns, rows, keys, kind, hidden, note, event):
-	"""Write the table of the entries that have something of this kind."""
+def table(columns, rows, totals, keys, kind, hidden, event):
+	"""Write the table of the entries that have something of this kind, and of all together."""
 	def header(text, title, numeric, sort=None):
 		return (f'<th scope="col" aria-sort="{sort or "none"}"{" class=n" if numeric else ""}>'
 			f'<button type="button" title="{e(title)}">{e(text)}</button></th>')
@@ -238,7 +276,7 @@ def table(columns, rows, keys, kind, hidden, note, event):
 	caption = "functions alone" if kind == "own" else "functions with what they call"
 	out = [f'<table class="{kind}"{" hidden" if hidden else ""}>'
 	       f"<caption>{e(event)}: {caption}</caption><thead><tr>"]
-	out += [header(key.replace("_", " ").capitalize(), "sort by name", False) for key in keys]
+	out += [header(key.replace("_", " ").title(), "sort by name", False) for key in keys]
 	out += [header(column.header, column.text, True,
 		       "descending" if column.key == "time" else None) for column in columns]
 	out.append("</tr></thead><tbody>")
@@ -251,10 +289,9 @@ def table(columns, rows, keys, kind, hidden, note, event):
 				   for name in names[1:]) +
 			   "".join(cell(column, values.get(column.key)) for column in columns) +
 			   "</tr>")
-	out.append("</tbody>")
-	if note:
-		out.append(f"<tfoot><tr><td colspan={len(keys) + len(columns)}>{note}</td></tr></tfoot>")
-	out.append("</table>")
+	out.append('</tbody><tfoot><tr><th scope="row">[total]</th>' + "<td></td>" * (len(keys) - 1) +
+		   "".join(f"<td>{e(totals.get(column.key, '-'))}</td>" for column in columns) +
+		   "</tr></tfoot></table>")
 	return "\n".join(out)
 
 def limit_rows(rows, max_rows, kind):
@@ -266,7 +303,7 @@ def limit_rows(rows, max_rows, kind):
 	text = f"The {max_rows} rows with the most time. Not here: {len(left_out)}"
 	if kind == "own":
 		part = sum(values["time"].value for _, values in left_out if values.get("time"))
-		text += f" with {part:.2f} % of it together"
+		text += f" with {part:.1f} % of it together"
 	return text + ", see --rows of fnstat-html.py."
 
 def section(event, position, max_rows):
@@ -294,6 +331,7 @@ def section(event, position, max_rows):
 					   [row[0].get(key, "") for key in entry_keys(row[0])]))
 	notes = {kind: limit_rows(rows, max_rows, kind) for kind, rows in kinds.items()}
 	columns = make_columns(event, [row for rows in kinds.values() for _, row in rows])
+	totals = total_values(event)
 	keys = list(dict.fromkeys(key for entry in event["entries"] for key in entry_keys(entry)))
 	# What is not for the first name, in about as many em as it is wide.
 	width = sum(max(4.8, 0.65 * len(column.header) + 1.8) for column in columns) + \
@@ -304,7 +342,9 @@ def section(event, position, max_rows):
 	if windows:
 		everything = windows["all"]
 		used, all_ = number(everything["used"]), number(everything.get("windows", 0))
-		length = f" of {windows['length']:g}" if windows.get("length") else ""
+		# The name is without that of the PMU.
+		length = f" of {windows['length']:g} {e(event.get('unit', '').split('/')[-1])}" \
+			if windows.get("length") else ""
 		if windows.get("branches"):
 			facts.append(f"<b>{used}</b> branch stacks")
 		elif all_:
@@ -312,30 +352,30 @@ def section(event, position, max_rows):
 				     ("" if used == all_ else f", {used} used"))
 		facts += [f"{number(nr)} {e(PROBLEMS.get(problem, problem))}"
 			  for problem, nr in everything.get("problems", {}).items() if nr]
-		totals = dict(zip(windows["group"], windows["totals"]))
-		counts = [next((totals[name] for name in totals if is_event(name, wanted)), 0)
-			  for wanted in ("(cpu-)?cycles", "instructions")]
-		if all(counts):
-			facts.append(f"CPI of all <b>{counts[0] / counts[1]:.2f}</b>")
-		facts += [f"{e(name.split('/period=')[0])} {count:.4g}" for name, count in totals.items()]
+		facts += [f"{amount(number(count))} {e(re.split('[/,](?:period|freq)=', name)[0])}"
+			  for name, count in zip(windows["group"], windows["totals"])]
 
 	out = [f'<section id="e{position}"><h2>{e(event["event"])}</h2>',
 	       f'<p class="facts">{" · ".join(facts)}</p>',
 	       *(f'<p class="remark">{e(remark)}</p>'
 		 for remark in (windows or {}).get("remarks", [])),
-	       '<p class="legend">' + "; ".join(f"<b>{e(column.header)}</b> {e(column.text)}"
-						for column in columns) + "</p>",
+	       '<p class="legend">' + "; ".join(
+		       [f"<b>{e(column.header)}</b> {e(column.text)}" for column in columns if column.text] +
+		       [f"<b>{e(mark)}</b> {text}" for mark, text in MARKS.items()
+			if mark and any(column.key.startswith("metric:") for column in columns)]) + ".</p>",
 	       '<div class="tools"><label>Find <input type="search" spellcheck="false" '
 	       'placeholder="part of a name"></label> <span class="found" role="status"></span>']
 	if with_children:
 		out.append('<label>Table <select class="kind"><option value="own">functions alone'
 			   '</option><option value="all">with what they call</option></select></label>')
 	out.append('</div><div class="scroll">')
-	out.append(table(columns, kinds["own"], keys, "own", False, notes["own"], event["event"]))
+	out.append(table(columns, kinds["own"], totals, keys, "own", False, event["event"]))
 	if with_children:
-		out.append(table(columns, kinds["all"], keys, "all", True, notes["all"],
-				 event["event"]))
+		out.append(table(columns, kinds["all"], totals, keys, "all", True, event["event"]))
 	out.append("</div>")
+	# Beside the table, which can be wider than the window.
+	out += [f'<p class="legend note {kind}"{" hidden" if kind == "all" else ""}>{note}</p>'
+		for kind, note in notes.items() if note]
 
 	data = None
 	if tree.root[2]:
@@ -352,7 +392,8 @@ def section(event, position, max_rows):
 					for column in metrics
 					for value in [values.get(column.key)]]
 		data = {"names": list(index), "nodes": nodes, "functions": functions,
-			"metrics": [[column.header, f"{column.low:.2f}", f"{column.high:.2f}"]
+			"metrics": [[column.header, *(decimal(end, column.digits)
+						      for end in (column.low, column.high))]
 				    for column in metrics]}
 		part = 100 * tree.root[2] / event["period"]
 		choices = "".join(f'<option value="{kind} {i}">{e(column.header)}{text}</option>'
@@ -380,6 +421,7 @@ STYLE = """
 @media (prefers-color-scheme: dark) { :root { --bg: #16181b; --fg: #ececec; --dim: #a5a5a5;
 	--line: #3a3d42; --head: #22252a; --cold: #2e2a1d; --hot: #b04a12; --none: #45484d;
 	--bar: #b9d4ff; } }
+::placeholder { color: var(--dim); }
 body { font: 14px/1.4 system-ui, sans-serif; margin: 1.2em auto; max-width: 1500px;
 	padding: 0 1em; background: var(--bg); color: var(--fg); }
 h1 { font-size: 1.4em; margin: 0; }
@@ -389,27 +431,29 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 .facts, small, .legend { color: var(--dim); } .facts { margin: .2em 0; } .facts b { color: var(--fg); }
 .remark { margin: .2em 0; padding-left: .6em; border-left: 3px solid var(--hot); }
 .tools { display: flex; flex-wrap: wrap; gap: .4em 1.2em; align-items: center; margin: .7em 0 .4em; }
+/* What has the focus is not behind the names of columns, the totals, or the names of functions. */
 .scroll { max-height: 48vh; overflow: auto; border: 1px solid var(--line); width: fit-content;
-	max-width: 100%; }
+	max-width: 100%; scroll-padding: 2.2em 0 2em 10.7em; }
 table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }
 thead th { position: sticky; top: 0; z-index: 2; background: var(--head); padding: 0;
 	border-bottom: 1px solid var(--line); }
 thead button { all: unset; box-sizing: border-box; width: 100%; padding: .25em .6em; cursor: pointer;
 	font-weight: 600; white-space: nowrap; }
 .n button, td { text-align: right; } thead button:hover { text-decoration: underline; }
-button:focus-visible, td:focus-visible, .frame:focus-visible { outline: 2px solid #3b82f6; outline-offset: -2px; }
+button:focus-visible, td:focus-visible, .frame:focus-visible { outline: 2px solid; outline-offset: -2px; }
 [aria-sort=descending] button::after { content: " \\2193"; }
 [aria-sort=ascending] button::after { content: " \\2191"; }
-thead th:first-child, tbody th { position: sticky; left: 0; }
-thead th:first-child { z-index: 3; } tbody th { z-index: 1; background: var(--bg); }
-tbody th, td.name { text-align: left; font: 13px ui-monospace, monospace; overflow: hidden;
+thead th:first-child, [scope=row] { position: sticky; left: 0; }
+thead th:first-child { z-index: 3; } [scope=row] { z-index: 1; background: var(--bg); }
+[scope=row], td.name { text-align: left; font: 13px ui-monospace, monospace; overflow: hidden;
 	text-overflow: ellipsis; white-space: nowrap; }
 /* Names get what the numbers leave of the window, or of the page if that is less. */
 tbody th { max-width: max(17ch, calc(min(100vw, 1500px) - 2.6em - var(--numbers, 40em))); }
 td.name { max-width: 20ch; }
-tbody th, td { padding: .1em .6em .22em; border-bottom: 1px solid var(--line); white-space: nowrap; }
+[scope=row], td { padding: .1em .6em .22em; border-bottom: 1px solid var(--line); white-space: nowrap; }
 tbody tr:hover > * { box-shadow: inset 0 1px var(--fg), inset 0 -1px var(--fg); }
 td { position: relative; min-width: 3.6em; }
+tfoot [scope=row], tfoot td { position: sticky; bottom: 0; background: var(--head); }
 .heat, .ramp, .frame { --mix: color-mix(in oklab, var(--hot) calc(var(--t, 0) * 100%), var(--cold)); }
 .heat { background: var(--mix); }
 .poor { background: none; color: var(--dim); font-style: italic; }
@@ -447,19 +491,27 @@ for (const cell of many(document, "td.heat"))
 	for (const part of ["t", "l", "h"])
 		cell.style.setProperty("--" + part, cell.dataset[part]);
 
-function show_tip(text, x, y) {
+// Show it below what it is about, or above it if there is no room.
+function show_tip(text, x, top, bottom) {
 	tip.textContent = text;
 	tip.hidden = false;
+	const lowest = innerHeight - tip.offsetHeight - 8, above = top - tip.offsetHeight - 4;
 	tip.style.left = Math.max(4, Math.min(x + 12, innerWidth - tip.offsetWidth - 8)) + "px";
-	tip.style.top = Math.max(4, Math.min(y + 16, innerHeight - tip.offsetHeight - 8)) + "px";
+	tip.style.top = (bottom + 4 > lowest && above >= 4 ? above
+		: Math.max(4, Math.min(bottom + 4, lowest))) + "px";
 }
 function show_tip_of(element, text) {
+	// The browser itself scrolls later, and not for what is in sight in part.
+	element.scrollIntoView({block: "nearest", inline: "nearest"});
 	const at = element.getBoundingClientRect();
 	element.setAttribute("aria-describedby", "tip");
-	show_tip(text, Math.max(at.left, 0), at.top);
+	show_tip(text, Math.max(at.left, 0), at.top, at.bottom);
 }
 const hide_tip = () => { tip.hidden = true; };
 document.addEventListener("focusout", hide_tip);
+// What it is about moves.
+for (const type of ["wheel", "touchmove"])
+	document.addEventListener(type, hide_tip, {passive: true});
 
 // One cell takes part in the order of Tab, arrows lead to the others.
 function browsable(table) {
@@ -470,6 +522,12 @@ function browsable(table) {
 	if (!at)
 		return;
 	at.tabIndex = 0;
+	function go(cell) {
+		at.tabIndex = -1;
+		at = cell;
+		at.tabIndex = 0;
+		at.focus();
+	}
 	body.addEventListener("keydown", event => {
 		const cell = event.target.closest("td"), column = cell?.cellIndex;
 		const beside = (row, step) => {
@@ -478,19 +536,25 @@ function browsable(table) {
 			while (row?.hidden);
 			return row?.cells[column];
 		};
-		const next = cell && {ArrowLeft: () => cell.previousElementSibling,
+		const step = cell && {ArrowLeft: () => cell.previousElementSibling,
 			ArrowRight: () => cell.nextElementSibling,
 			ArrowUp: () => beside(cell.parentElement, "previousElementSibling"),
-			ArrowDown: () => beside(cell.parentElement, "nextElementSibling")}[event.key]?.();
+			ArrowDown: () => beside(cell.parentElement, "nextElementSibling")}[event.key];
 		if (event.key === "Escape")
 			hide_tip();
-		if (!next || !cells(next.parentElement).includes(next))
+		if (!step)
 			return;
+		// At the edge the page does not scroll away.
 		event.preventDefault();
-		at.tabIndex = -1;
-		at = next;
-		at.tabIndex = 0;
-		at.focus();
+		const next = step();
+		if (next && cells(next.parentElement).includes(next))
+			go(next);
+	});
+	// A finger does not hover.
+	body.addEventListener("click", event => {
+		const cell = event.target.closest("td");
+		if (cell && cells(cell.parentElement).includes(cell))
+			go(cell);
 	});
 	body.addEventListener("focusin", event => {
 		const cell = event.target.closest("td"), names = many(cell.parentElement, "th, .name");
@@ -657,7 +721,7 @@ function flame(section, {names, nodes, functions, metrics}, wanted) {
 	box.addEventListener("mousemove", event => {
 		const frame = event.target.closest("[data-i]");
 		if (frame)
-			show_tip(describe(frame.dataset.i), event.clientX, event.clientY);
+			show_tip(describe(frame.dataset.i), event.clientX, event.clientY, event.clientY + 12);
 		else
 			hide_tip();
 	});
@@ -691,7 +755,7 @@ many(document, "section").forEach((section, number) => {
 	many(section, "table").forEach(browsable);
 	search.addEventListener("input", find);
 	kind?.addEventListener("change", () => {
-		many(section, "table").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
+		many(section, "table, .note").forEach(t => { t.hidden = !t.classList.contains(kind.value); });
 		find();
 	});
 	draw();
@@ -716,7 +780,6 @@ def page(reports, max_rows):
 			style += f"#e{len(data)} {{ --numbers: {width:.1f}em; }}\n"
 			body.append(text)
 			data.append(tree)
-	legend = "; ".join(f"<b>{mark}</b> {text}" for mark, text in MARKS.items() if mark)
 	# Nothing in a string can end the element.
 	data = json.dumps(data, separators=(",", ":"), allow_nan=False)
 	for char in "<>&":
@@ -730,7 +793,7 @@ def page(reports, max_rows):
 {chr(10).join(body)}
 <p class="legend">A colour is a place on the scale of the column, which ends at its largest
 value that is trusted; the scale is of square roots. The line below a number is its interval of
-95 %. {legend}.</p>
+95&nbsp;%.</p>
 <div id="tip" role="tooltip" hidden></div>
 <script type="application/json" id="data">{data}</script>
 <script>{SCRIPT}</script></body></html>

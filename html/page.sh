@@ -5,7 +5,8 @@
 # Make the page of perf fnstat from REPORT, what perf report --json wrote, or of a
 # recording from x86_64-stalls, and check it in Chromium: it shows all rows, sorts,
 # zooms, finds, sends no request and complains of nothing. Leaves page.html,
-# screenshot.png and dark.png in build/results/page. KTAP.
+# screenshot.png and dark.png in build/results/page. Without REPORT, screenshot.png is what
+# docs/perf-fnstat.png is a copy of. KTAP.
 . "$(dirname "$0")/../scripts/make/lib.sh"
 
 [ $# -le 1 ] || usage

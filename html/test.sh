@@ -13,7 +13,7 @@ testdir=$(mktemp -d)
 trap 'rm -rf "$testdir"' EXIT
 log=$testdir/log out=$testdir/log PYTHON=python3
 . "$TOP/tests/guest/ktap.sh"
-plan 27
+plan 34
 
 check()				# WHAT COMMAND...
 {
@@ -37,7 +37,8 @@ def stats(samples, cpi, mark):
 		"fnstat": {"weight": 100 * samples, "weight2": 1e4 * samples,
 			   "windows": samples, "used": samples,
 			   "problems": {"left": samples // 2}},
-		"metrics": {"cpi": {"mark": mark, "value": cpi, "low": None, "high": 2 * cpi}}}
+		"metrics": {"cpi": {"mark": mark, "value": cpi, "high": 2 * cpi,
+				    "low": None if mark == "?" else 0.75 * cpi}}}
 
 # The second ends a script, an attribute and a comment, the last is not UTF-8.
 names = ["main", "a<b>&\"c'</script><!--", "k\u00e9\u4e2d", "x\udcff"]
@@ -48,9 +49,9 @@ entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, ["", "<"
 # What main calls, which its own samples must not be taken for.
 entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
 report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
-	{"event": "cycles/period=100/", "samples": 100, "period": 10000,
+	{"event": "cycles/period=100/", "unit": "cycles", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
-	 "fnstat": {"group": ["cycles/period=100/", "instructions"], "totals": [300, 100],
+	 "fnstat": {"group": ["cycles/period=100/", "instructions/freq=7/P"], "totals": [300e7, 100e7],
 		    "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
 		    "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
 			    "problems": {"left": 50, "lost": 0}}},
@@ -64,9 +65,14 @@ def write(name, value):
 
 write("good", report)
 write("branches", json.dumps(report).replace('"sampler": 0', '"branches": true, "sampler": 0'))
-# Of a clock, or without windows of a period.
+# A clock has no windows, and neither has an ordinary period.
 write("clock", re.sub('"(windows|used)": [0-9]+', r'"\1": 0',
-		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")))
+		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")
+				.replace('"mode"', '"shared_object": "app", "mode"')))
+write("others", json.dumps(report).replace('"unit": "cycles"', '"unit": "page-faults"')
+				 .replace('{"cpi"', """{
+	"other": {"mark": "", "value": 1, "low": null, "high": null},
+	"instructions-share": {"mark": "", "value": 1, "low": null, "high": null}, "cpi\""""))
 write("no-json", "perf report: no data")
 write("list", [])
 write("version", {**report, "version": 1})
@@ -76,8 +82,8 @@ write("damaged", {**report, "events": [{"event": "cycles"}]})
 write("deep", "[" * 100000)
 write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
 # Metrics of TopDown can be so.
-write("negative", re.sub('"value": [0-9.]+', '"value": -1.5',
-			 json.dumps(report).replace('"cpi"', '"tma_x"')))
+write("negative", re.sub('"value": [0-9.]+', '"value": -1.5', json.dumps(report))
+      .replace('"value": -1.5', '"value": -0.001', 1).replace('"cpi"', '"tma_x"'))
 END
 
 if ! page "${testdir}/good.json"
@@ -93,19 +99,38 @@ check "From the standard input, the same bytes" \
 check "What is missing" grep -q '<p class="remark">Throttled &lt;b&gt; &amp; more<' \
 	"${testdir}/first.html"
 
-check "What the columns are, for who has no mouse" \
-	grep -q '<b>CPI</b> cycles per instruction; ' "${testdir}/first.html"
+check "What columns and marks are, for who has no mouse" \
+	grep -q '<p class="legend">.*<b>CPI</b> cycles per instruction; .*<b>&lt;</b> less than that; ' \
+	"${testdir}/first.html"
 
-# They are no windows, and do not end elsewhere.
+# Counters have no error, shares are of all. Both tables have it.
+totals='<tfoot><tr><th scope="row">\[total\]</th><td>100.00</td><td>3.00</td><td>100</td><td>50</td></tr></tfoot>'
+check "Totals" [ "$(grep -c "$totals" "$testdir/first.html")" = 2 ]
+
+check "A bound" grep -q 'title="CPI &lt;5 (1.9 to 5.0)"' "${testdir}/first.html"
+
+# columns PAGE: print the names of the columns of its first table
+columns() {
+	sed -n '/class="own"/,/<tbody>/s/.*<button[^>]*>\([^<]*\)<.*/\1/p' "$1" | paste -sd ' '
+}
+
+# The terminal has these names in this order, that of the report can be another.
+page "$testdir/others.json"
+check "Columns" [ "$(columns "$testdir/page.html")" = "Symbol Overhead CPI %I other Windows %DIS" ]
+check "Amounts" grep -q '<b>100</b> windows of 300 cycles .* 3 G cycles .* 1 G instructions<' \
+	"$testdir/first.html"
+
+check "Time, or what else was sampled" \
+	sh -c "grep -q '<b>Overhead</b> percentage of all page-faults;' '$testdir/page.html' &&
+	       grep -q '<b>Overhead</b> percentage of the time;' '$testdir/first.html'"
+
+# They do not end elsewhere.
 page "${testdir}/branches.json"
 check "Branch stacks" sh -c "grep -q '<b>100</b> branch stacks' '${testdir}/page.html' &&
-	! grep -q '>%DIS<' '${testdir}/page.html' && grep -q '>%DIS<' '${testdir}/first.html'"
+	[ '$(columns "$testdir/page.html")' = 'Symbol Overhead CPI Windows' ]"
 
-# Columns have the names of the terminal.
 page "${testdir}/clock.json"
-check "No windows" sh -c "grep -q '>Samples<.*>Overhead<' '${testdir}/page.html' &&
-	grep -q '<b>100</b> windows of 300' '${testdir}/first.html' &&
-	grep -q '>Windows<.*>Overhead<' '${testdir}/first.html' &&
+check "No windows" sh -c "[ '$(columns "$testdir/page.html")' = 'Symbol Shared Object Overhead CPI Samples' ] &&
 	! grep -q 'indows\|%DIS' '${testdir}/page.html'"
 
 # check_page NAME EXPRESSION: check what Python finds in the page
@@ -159,23 +184,29 @@ END
 
 check_page "Rows" 'len(page.rows) == 8 and \
 	[row[0] for row in own] == ["x\ufffd", "k\u00e9\u4e2d", name, "main"]'
-check_page "Values" 'children[0][:4] == ["main", "100", "1.50", "100.00"] and \
-	[row[2] for row in own] == ["-", "3.50?", "<5", "1.50"]'
+check_page "Values" 'children[0][:4] == ["main", "100.0", "1.5", "100"] and \
+	[row[2] for row in own] == ["-", "4?", "<5", "1.5"]'
+check_page "No digits that are chance" '[row[1] for row in own] == ["40", "30", "20", "10"] and \
+	data[0]["metrics"] == [["CPI", "1.5", "4.5"]]'
 check_page "Scripts end where they should" 'len(page.scripts) == 2 and "<!--" not in text'
 check_page "Names in the flame graph" 'name in data[0]["names"] and "x\udcff" in data[0]["names"]'
 check_page "Chains add up" 'data[0]["nodes"]["all"][0] == sum(data[0]["nodes"]["own"]) == 10000'
 check_page "Nothing to load" 'page.sources == ["data:,"] and \
 	"http:" not in text and "https:" not in text'
 
-if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.50" "${testdir}/page.html"
+if page "${testdir}/negative.json" && grep -q "<td [^>]*>-1.5<" "${testdir}/page.html" &&
+   grep -q "<td [^>]*>0.0<" "${testdir}/page.html"
 then
 	result 0 "Values below zero"
 else
 	result 1 "Values below zero"
 fi
+# The report has no total of it, and no text.
+check "A metric of others" sh -c "grep -q '<tfoot>.*<td>-</td>.*</tfoot>' '${testdir}/page.html' &&
+	! grep -q '<b>tma_x</b>' '${testdir}/page.html'"
 if "${PYTHON}" "${script}" --rows 3 -o "${testdir}/page.html" "${testdir}/good.json" 2> "${log}" &&
-   grep -q "<tfoot>.* 3 rows .* Not here: 1 with 10.00 %" "${testdir}/page.html" &&
-   [ "$(grep -c "<th scope=.row." "${testdir}/page.html")" = 6 ]
+   grep -q "^<p class=.*own.>The 3 rows .* Not here: 1 with 10.0 %" "${testdir}/page.html" &&
+   [ "$(grep -c "^<tr><th scope=.row." "${testdir}/page.html")" = 6 ]
 then
 	result 0 "The rows with the most time"
 else
