@@ -22,30 +22,20 @@ import math
 import re
 import sys
 
-VERSION = 2
+VERSION = 1
 
-# Columns: name in the report, header, what it is, and its total: a factor, and the events whose
-# counts are divided. Others follow, under their own names.
-CYCLES, BRANCHES = "(cpu-)?cycles", "branch(es|-instructions)"
+# Columns: name in the report, header, and what it is. Others follow, under their own names.
 METRICS = {name: columns for name, *columns in (
-	("cpi", "CPI", "cycles per instruction", 1, CYCLES, "instructions"),
-	("ipc", "IPC", "instructions per cycle", 1, "instructions", CYCLES),
-	("branch-mpki", "BM/KI", "branch misses in 1000 instructions",
-	 1000, "branch-misses", "instructions"),
-	("cache-mpki", "CM/KI", "cache misses in 1000 instructions",
-	 1000, "cache-misses", "instructions"),
-	("branch-miss-rate", "%BMR", "percentage of the branches that miss",
-	 100, "branch-misses", BRANCHES),
-	("cache-miss-rate", "%CM", "percentage of the cache references that miss",
-	 100, "cache-misses", "cache-references"),
-	("instructions-share", "%I", "percentage of all instructions",
-	 100, "instructions", "instructions"),
-	("branch-miss-share", "%BM", "percentage of all branch misses",
-	 100, "branch-misses", "branch-misses"),
-	("cache-ref-share", "%CREF", "percentage of all cache references",
-	 100, "cache-references", "cache-references"),
-	("cache-miss-share", "%CMISS", "percentage of all cache misses",
-	 100, "cache-misses", "cache-misses"),
+	("cpi", "CPI", "cycles per instruction"),
+	("ipc", "IPC", "instructions per cycle"),
+	("branch-mpki", "BM/KI", "branch misses in 1000 instructions"),
+	("cache-mpki", "CM/KI", "cache misses in 1000 instructions"),
+	("branch-miss-rate", "%BMR", "percentage of the branches that miss"),
+	("cache-miss-rate", "%CM", "percentage of the cache references that miss"),
+	("instructions-share", "%I", "percentage of all instructions"),
+	("branch-miss-share", "%BM", "percentage of all branch misses"),
+	("cache-ref-share", "%CREF", "percentage of all cache references"),
+	("cache-miss-share", "%CMISS", "percentage of all cache misses"),
 )}
 
 # A browser is slow with more rows of a table.
@@ -170,13 +160,8 @@ def total_values(event):
 	stats = {"samples": event["samples"], "period": event["period"], "metrics": {}}
 	if group:
 		stats["fnstat"] = group["all"]
-	counts = list(zip(group.get("group", []), group.get("totals", [])))
-	for name, (_, _, factor, *events) in METRICS.items():
-		dividend, divisor = (next((number(count) for name, count in counts
-					   if is_event(name, wanted)), None) for wanted in events)
-		if dividend is not None and divisor:
-			value = factor * dividend / divisor
-			stats["metrics"][name] = {"value": value, "low": value, "high": value, "mark": ""}
+	for name, value in group.get("metrics", {}).items():
+		stats["metrics"][name] = {"value": value, "low": value, "high": value, "mark": ""}
 	return {**row_values(stats, event), "time": Value(100)}
 
 class Tree:
@@ -237,9 +222,9 @@ def make_columns(event, rows):
 				   if key.startswith("metric:")))
 	names.sort(key=lambda name: list(METRICS).index(name) if name in METRICS else len(METRICS))
 	unit = event.get("unit", event["event"])
-	whole = "the time" if unit == "ns" or is_event(unit, CYCLES) else f"all {unit}"
+	whole = "the time" if unit == "ns" or is_event(unit, "(cpu-)?cycles") else f"all {unit}"
 	specs = [("time", "Overhead", f"percentage of {whole}", True)]
-	specs += [("metric:" + name, *METRICS.get(name, (name, ""))[:2], True) for name in names]
+	specs += [("metric:" + name, *METRICS.get(name, (name, "")), True) for name in names]
 	if not has_windows:
 		specs.append(("samples", "Samples", "number of samples", False))
 	elif has_branches:

@@ -48,11 +48,11 @@ entries = [{"symbol": name, "mode": ".", **stats(10 * (i + 1), 1.5 + i, ["", "<"
 	   for i, name in enumerate(names)]
 # What main calls, which its own samples must not be taken for.
 entries[0]["callchains"][0]["next"] = [{"period": 9000, "frames": names[1:]}]
-report = {"version": 2, "host": "<host>", "lost_samples": 7, "events": [
+report = {"version": 1, "host": "<host>", "lost_samples": 7, "events": [
 	{"event": "cycles/period=100/", "unit": "cycles", "samples": 100, "period": 10000,
 	 "callchain_order": "caller",
 	 "fnstat": {"group": ["cycles/period=100/", "instructions/freq=7/P"], "totals": [300e7, 100e7],
-		    "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
+		    "metrics": {"cpi": 3}, "sampler": 0, "length": 300, "remarks": ["Throttled <b> & more"],
 		    "all": {"weight": 10000, "weight2": 1e6, "windows": 100, "used": 100,
 			    "problems": {"left": 50, "lost": 0}}},
 	 "entries": entries}]}
@@ -75,7 +75,7 @@ write("others", json.dumps(report).replace('"unit": "cycles"', '"unit": "page-fa
 	"instructions-share": {"mark": "", "value": 1, "low": null, "high": null}, "cpi\""""))
 write("no-json", "perf report: no data")
 write("list", [])
-write("version", {**report, "version": 1})
+write("version", {**report, "version": 2})
 write("no-events", {**report, "events": []})
 write("nan", json.dumps(report).replace("1.5", "NaN"))
 write("damaged", {**report, "events": [{"event": "cycles"}]})
