@@ -420,13 +420,13 @@ static int fnstat__check_lengths(const struct fnstat_record *rec)
 	int limit;
 
 	if (!rec->freq && rec->window != DEFAULT && rec->window >= period) {
-		pr_err("fnstat: the window is not shorter than the long interval of %" PRIu64 "\n",
+		pr_err("fnstat: the window (-w) is not shorter than the interval before it (-c) of %" PRIu64 "\n",
 		       period);
 		return -EINVAL;
 	}
 	if (rec->freq && !sysctl__read_int("kernel/perf_event_max_sample_rate", &limit) &&
 	    rec->freq > (u64)limit) {
-		pr_err("fnstat: the kernel takes at most %d samples in a second, see kernel.perf_event_max_sample_rate, and a round can have two\n",
+		pr_err("fnstat: the kernel takes at most %d samples in a second, see kernel.perf_event_max_sample_rate, and so many intervals with a window can have twice as many\n",
 		       limit);
 		return -EINVAL;
 	}
@@ -459,13 +459,13 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		.window_jitter	= DEFAULT,
 	};
 	const struct option options[] = {
-		OPT_U64('c', "count", &rec.period, "length of the long interval, in cycles"),
+		OPT_U64('c', "count", &rec.period, "length of the interval between windows, in cycles"),
 		OPT_CALLBACK('F', "freq", &rec.freq, "freq or 'max'",
-			     "so many rounds per second, instead of a length", parse_freq),
+			     "so many windows per second, instead of a length", parse_freq),
 		OPT_U64('w', "window", &rec.window,
 			"length of a window, in cycles (0: no windows)"),
 		OPT_U64(0, "jitter", &rec.jitter,
-			"width of the random spread of the long interval"),
+			"width of the random spread of the interval between windows"),
 		OPT_U64(0, "window-jitter", &rec.window_jitter,
 			"width of the random spread of the window"),
 		OPT_STRING('M', "metrics", &rec.metrics, "name[,name...]",

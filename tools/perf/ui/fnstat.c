@@ -1370,7 +1370,7 @@ static void fnstat_group__add_remarks(const struct fnstat_group *group, struct s
 	/* Without a sample, nothing was counted. */
 	if (group->contradicted && isfinite(group->contradiction)) {
 		add_line(remarks,
-			 "Samples are %.0f %% of what was counted, as with a filter or with threads that are shorter than a long interval: windows and samples are not used together, and all values have a mark.",
+			 "Samples are %.0f %% of what was counted, as with a filter or with threads that end before their first sample: windows and samples are not used together, and all values have a mark.",
 			 group->contradiction);
 	}
 	/* The part is not known without --running-time of perf record. */

@@ -12,11 +12,13 @@
 
 #include "../util/callchain.h"
 #include "../util/comm.h"
+#include "../util/data.h"
 #include "../util/env.h"
 #include "../util/evlist.h"
 #include "../util/evsel.h"
 #include "../util/hist.h"
 #include "../util/map_symbol.h"
+#include "../util/session.h"
 #include "../util/sort.h"
 #include "../util/symbol.h"
 #include "../util/symbol_conf.h"
@@ -188,15 +190,16 @@ static void hists__fprintf_json(struct hists *hists, int depth, FILE *fp)
 }
 
 /**
- * evlist__fprintf_json - Write the entries of all events that have samples as JSON.
- * @evlist: The events, their entries sorted for output.
- * @env: Of the machine where they were recorded.
+ * perf_session__fprintf_json - Write the entries of all events that have samples as JSON.
+ * @session: The recording, its entries sorted for output.
  * @fp: Where to write.
  *
  * Return: 0, or -1 if it could not be written.
  */
-int evlist__fprintf_json(struct evlist *evlist, struct perf_env *env, FILE *fp)
+int perf_session__fprintf_json(struct perf_session *session, FILE *fp)
 {
+	struct perf_env *env = perf_session__env(session);
+	struct evlist *evlist = session->evlist;
 	struct evsel *evsel;
 	bool comma = false;
 
@@ -206,7 +209,9 @@ int evlist__fprintf_json(struct evlist *evlist, struct perf_env *env, FILE *fp)
 		output_json_key_string(fp, true, 1, "host", env->hostname);
 	if (env->arch)
 		output_json_key_string(fp, true, 1, "arch", env->arch);
-	if (env->cpuid)
+	/* Without one in the recording, it can be that of this machine. */
+	if (env->cpuid && (perf_data__is_pipe(session->data) ||
+			   perf_header__has_feat(&session->header, HEADER_CPUID)))
 		output_json_key_string(fp, true, 1, "cpuid", env->cpuid);
 	output_json_key_format(fp, true, 1, "lost_samples", "%" PRIu64,
 			       (u64)evlist__stats(evlist)->total_lost_samples);

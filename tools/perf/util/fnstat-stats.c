@@ -954,6 +954,7 @@ void fnstat_group__fprintf_json(const struct fnstat_group *group, int depth, FIL
 {
 	unsigned int nr = group->nr_counts;
 	struct evsel *evsel;
+	bool comma = false;
 
 	output_json_key_format(fp, false, depth, "group", "[");
 	for_each_group_evsel(evsel, evsel__leader(group->sampler)) {
@@ -966,6 +967,18 @@ void fnstat_group__fprintf_json(const struct fnstat_group *group, int depth, FIL
 	fputc(']', fp);
 	output_json_key_format(fp, true, depth, "totals", "%s", "");
 	fprintf_array(group->totals, group->nr_counts, fp);
+	output_json_key_format(fp, true, depth, "metrics", "{");
+	for (unsigned int i = 0; i < group->nr_metrics; i++) {
+		const struct fnstat_metric *metric = &group->metrics[i];
+
+		if (!metric->available || !isfinite(metric->total))
+			continue;
+		output_json_delimiters(fp, comma, depth + 1);
+		comma = true;
+		output_json_string(fp, metric->name);
+		fprintf(fp, ": %.17g", metric->total);
+	}
+	fputc('}', fp);
 	output_json_key_format(fp, true, depth, "sampler", "%u", group->sampler_index);
 	output_json_key_format(fp, true, depth, "length", "%.17g", group->length);
 	output_json_key_format(fp, true, depth, "branches", group->branches ? "true" : "false");

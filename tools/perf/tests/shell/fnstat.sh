@@ -278,7 +278,7 @@ test_events "A cut name of perf record" "period=100000,alt-period" --outp "${dat
 test_events "Several letters" "period=100000,alt-period" -aqo "${data}" -c 100000 -w 300
 test_events "Several letters, one of fnstat" "cycles/freq=500,[^/]*/.*" -gF500
 test_events "More samples than the kernel takes" "at most [0-9]* samples" -F 100000000
-test_events "A window as long as the long interval" "not shorter than the long interval" \
+test_events "A window as long as the long interval" "not shorter than the interval before it" \
 	-c 20000 -w 20000
 test_events "No number" "expects a numerical value" -w 12x
 

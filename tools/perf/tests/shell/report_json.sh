@@ -183,6 +183,7 @@ def check_counts(event):
 	cycles, insns = (sum(metric[key] for metric in metrics) for key in ("dividend", "divisor"))
 	assert all(is_close(metric["value"], metric["dividend"] / metric["divisor"])
 		   for metric in metrics)
+	assert is_close(group["metrics"]["cpi"], all_cycles / all_insns)
 	# Entries without an estimate are missing in the sums.
 	return 0.95 < cycles / all_cycles <= 1.000001 and 0.8 < insns / all_insns < 1.2
 
@@ -257,16 +258,14 @@ check_query() {
 	query "${testdir}"/parts/*.json > "${testdir}/parts.txt"
 	query "${testdir}/whole.json" > "${testdir}/whole.txt"
 	perf report -i "${data}" --stdio --no-inline --fnstat -g none --no-children --sort sym \
-		-F overhead,metric:cpi,windows,sym -t, 2> "${log}" |
-		awk -F, '/^ *[0-9.]+%/ {
-			gsub(/[%?]/, "")
+		-F overhead,metric:cpi,windows,sym -q --ci -t, 2> "${log}" |
+		awk -F, '$NF != "[total]" {
 			# Where nothing has windows, the column is not there.
-			windows = NF > 3 ? $3 + 0 : 0
+			windows = NF > 6 ? $6 : 0
 			sub(/^\[.\] /, "", $NF)
-			sub(/ +$/, "", $NF)
 			sub(/^0x0+/, "0x", $NF)
 			sub(/^0+$/, "0", $NF)
-			print $1 + 0, $2, windows, "-", $NF
+			print $1, $2 == "" ? "-" : $2, windows, "-", $NF
 		}' > "${testdir}/report.txt"
 	# The query adds up the core PMUs, and perf report has a table of each.
 	if { [ "$(perf evlist -i "${data}" | grep -c cycles)" -gt 1 ] ||
@@ -372,12 +371,38 @@ test_blanks() {
 		     load(f"{dir}/blanks.json")["events"] for entry in event["entries"]}'
 }
 
+# Remove the feature HEADER_CPUID (9) from a recording.
+test_cpuid() {
+	"${PYTHON}" - "${data}" "${testdir}/no-cpuid.data" << 'END'
+import struct
+import sys
+
+with open(sys.argv[1], "rb") as file:
+    data = bytearray(file.read())
+begin = sum(struct.unpack_from("=2Q", data, 40))
+features = int.from_bytes(data[72:104], sys.byteorder)
+place = begin + 16 * bin(features & 0x1ff).count("1")
+last = begin + 16 * (bin(features).count("1") - 1)
+data[place:last] = data[place + 16:last + 16]
+data[72:104] = (features & ~0x200).to_bytes(32, sys.byteorder)
+with open(sys.argv[2], "wb") as file:
+    file.write(data)
+END
+	if ! perf report -i "${testdir}/no-cpuid.data" --json > "${testdir}/cpuid.json" 2> "${log}"
+	then
+		fail "CPUID: report"
+		return
+	fi
+	check_reports "CPUID of another machine" '"cpuid" not in load(f"{dir}/cpuid.json")'
+}
+
 test_refused --hierarchy
 test_refused --stats
 test_refused --header
 test_refused --dump-raw-trace
 test_query
 test_fields
+test_cpuid
 test_blanks
 
 end_test
