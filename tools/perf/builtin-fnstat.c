@@ -420,7 +420,7 @@ static int fnstat__check_lengths(const struct fnstat_record *rec)
 	int limit;
 
 	if (!rec->freq && rec->window != DEFAULT && rec->window >= period) {
-		pr_err("fnstat: the window (-w) is not shorter than the interval before it (-c) of %" PRIu64 "\n",
+		pr_err("fnstat: a window is not shorter than the interval before it, %" PRIu64 "\n",
 		       period);
 		return -EINVAL;
 	}
@@ -459,7 +459,8 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		.window_jitter	= DEFAULT,
 	};
 	const struct option options[] = {
-		OPT_U64('c', "count", &rec.period, "length of the interval between windows, in cycles"),
+		OPT_U64('c', "count", &rec.period,
+			"length of the interval between windows, in cycles"),
 		OPT_CALLBACK('F', "freq", &rec.freq, "freq or 'max'",
 			     "so many windows per second, instead of a length", parse_freq),
 		OPT_U64('w', "window", &rec.window,
