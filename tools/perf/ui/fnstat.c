@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Columns of metrics of the entries. */
+#include "fnstat.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -1245,9 +1247,6 @@ bool hist_entry__has_few_samples(const struct hist_entry *he)
 	       fnstat_stats__nr_samples(he->fnstat) < MIN_SAMPLES - 0.5;
 }
 
-/* A factor of data that is too large to be told. */
-#define FAR_MORE	1000
-
 /* The time of an entry without a good value, and the factor of data that it needs for one. */
 struct shortage {
 	double	time;
@@ -1259,41 +1258,6 @@ static int cmp_shortage(const void *a, const void *b)
 	double x = ((const struct shortage *)a)->factor, y = ((const struct shortage *)b)->factor;
 
 	return x > y ? 1 : x < y ? -1 : 0;
-}
-
-/*
- * Estimate the factor of data that an entry needs for a value without a mark: with samples alone,
- * which is an upper limit, or with windows where there are no samples. More windows have the same
- * bias: it can be infinite. @estimate: Of the metric, or NULL.
- */
-static double fnstat_entry__needs(const struct fnstat_entry *entry,
-				  const struct fnstat_group *group,
-				  const struct fnstat_metric *metric,
-				  const struct fnstat_estimate *estimate)
-{
-	double most = pow(log(1 + FNSTAT_MAX_ERROR) / 1.96, 2), variance = 0, bias;
-
-	for (unsigned int i = 0; i < metric->nr_ids; i++) {
-		unsigned int event = metric->id_events[i];
-
-		if (group->late[event])
-			return INFINITY;
-		if (event == group->sampler_index) {
-			variance += entry->stats->weight2 / pow(entry->stats->weight, 2);
-		} else if (group->samplers[event] && entry->samples[event].share) {
-			variance += 1 / entry->samples[event].share / entry->samples[event].all;
-		} else if (group->samplers[event] && entry->samples[event].all) {
-			/* None is about half of one. */
-			variance += 2;
-		} else {
-			if (!estimate || estimate->low <= 0)
-				return FAR_MORE;
-			bias = pow(estimate->bias / estimate->value, 2);
-			variance = pow(log(estimate->high / estimate->low) / 2 / 1.96, 2) - bias;
-			return most > bias ? variance / (most - bias) : INFINITY;
-		}
-	}
-	return variance / most;
 }
 
 /*
@@ -1462,7 +1426,7 @@ char *hists__fnstat_advice(struct hists *hists)
 	if (isinf(factor)) {
 		ret = asprintf(&remark, "%.0f %% of the time has no good CPI, and has none in a longer recording: windows have other functions in them, and no samples of instructions are exact.",
 			       100 * part);
-	} else if (!(factor < FAR_MORE)) {
+	} else if (!(factor < FNSTAT_FAR_MORE)) {
 		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record far longer.",
 			       100 * part);
 	} else if (period >= 10000) {

@@ -17,6 +17,7 @@
 #include "../util/evlist.h"
 #include "../util/evsel.h"
 #include "../util/hist.h"
+#include "fnstat.h"
 #include "../util/map_symbol.h"
 #include "../util/session.h"
 #include "../util/sort.h"

@@ -847,6 +847,48 @@ enum fnstat_quality fnstat_stats__estimate(const struct fnstat_entry *entry,
 }
 
 /**
+ * fnstat_entry__needs - Estimate how much more data gives a value without a mark.
+ * @entry: The entry.
+ * @group: Its group of events, calibrated.
+ * @metric: The metric.
+ * @estimate: The estimate of it, or NULL if there is none.
+ *
+ * It is that of samples alone, which is an upper limit, or of windows where there are no samples.
+ * More samples that are late have the same bias, and so have more windows.
+ *
+ * Return: A factor, FNSTAT_FAR_MORE or more if it cannot be told, or INFINITY if no data is enough.
+ */
+double fnstat_entry__needs(const struct fnstat_entry *entry, const struct fnstat_group *group,
+			   const struct fnstat_metric *metric,
+			   const struct fnstat_estimate *estimate)
+{
+	double most = pow(log(1 + FNSTAT_MAX_ERROR) / NORMAL_975, 2), variance = 0, bias;
+
+	for (unsigned int i = 0; i < metric->nr_ids; i++) {
+		unsigned int event = metric->id_events[i];
+
+		if (group->late[event])
+			return INFINITY;
+		if (event == group->sampler_index) {
+			variance += entry->stats->weight2 / pow(entry->stats->weight, 2);
+		} else if (group->samplers[event] && entry->samples[event].share) {
+			variance += 1 / entry->samples[event].share / entry->samples[event].all;
+		} else if (group->samplers[event] && entry->samples[event].all) {
+			/* None is about half of one. */
+			variance += 2;
+		} else {
+			if (!estimate || estimate->low <= 0)
+				return FNSTAT_FAR_MORE;
+			bias = pow(estimate->bias / estimate->value, 2);
+			variance = pow(log(estimate->high / estimate->low) / 2 / NORMAL_975, 2) -
+				   bias;
+			return most > bias ? variance / (most - bias) : INFINITY;
+		}
+	}
+	return variance / most;
+}
+
+/**
  * fnstat_stats__time - Estimate the share of time, in units of the sampling event.
  * @stats: The statistics.
  * @group: Their group of events.

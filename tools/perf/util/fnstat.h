@@ -50,6 +50,8 @@ struct fnstat_stats {
  * may miss this part of the count.
  */
 #define FNSTAT_MAX_ERROR	0.28
+/* A factor of data that is too large to be told. */
+#define FNSTAT_FAR_MORE		1000
 
 /* Where more of the time is missing, all values have a mark. */
 #define FNSTAT_MAX_MISSING	0.1
@@ -340,6 +342,9 @@ enum fnstat_quality fnstat_stats__estimate(const struct fnstat_entry *entry,
 					   struct fnstat_estimate *estimate);
 double fnstat_estimate__z(const struct fnstat_estimate *a, const struct fnstat_estimate *b,
 			  bool same_bias);
+double fnstat_entry__needs(const struct fnstat_entry *entry, const struct fnstat_group *group,
+			   const struct fnstat_metric *metric,
+			   const struct fnstat_estimate *estimate);
 bool fnstat_stats__time(const struct fnstat_stats *stats, const struct fnstat_group *group,
 			struct fnstat_estimate *estimate);
 void fnstat_stats__fprintf_json(const struct fnstat_stats *stats, int depth, FILE *fp);
