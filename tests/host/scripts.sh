@@ -462,5 +462,12 @@ done < <(sed -n 's/^    \(scripts\/[a-z/-]*\.sh\)/\1/p' "$TOP/README.md") >> "$o
 [ ! -s "$out/difference" ]
 result $? "the README's targets and scripts are there"
 
+# The packages of the container are names alone, and those of each directory are there.
+"$TOP/scripts/run/list-packages.sh" > "$out/difference" 2>&1 &&
+	! grep -qvE '^[a-z0-9][a-z0-9+.-]+$' "$out/difference" &&
+	[ "$(grep -cxE 'chromium|cpio|gcc-aarch64-linux-gnu|git|postgresql|qemu-system-arm|shellcheck' \
+		"$out/difference")" = 7 ]
+result $? 'the packages of the container'
+
 echo "1..$nr"
 exit $failed
