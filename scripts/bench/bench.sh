@@ -36,10 +36,10 @@ check_what "$@"
 here=$TOP/scripts/bench run=$TOP/scripts/run
 read -ra programs <<< "${PROGRAMS:-}"
 
-cost()				# BASE SERIES
+cost()				# MACHINE
 {
-	TEST='streams sample_cost' "$run/test.sh" "$2" "$1"
-	"$here/compare.sh" "$1" "$2"
+	TEST='streams sample_cost' "$run/test.sh" "$1" "$1@base"
+	"$here/compare.sh" "$1"
 }
 
 # Run LIST on x86_64-stalls, and print what its test $what said.
@@ -52,13 +52,13 @@ on_stalls()			# LIST SECONDS
 
 what=$1 status=0
 case $what in
-cost)		cost arm64-base arm64-up
-		cost x86_64-base x86_64-intel
-		cost x86_64-zen4-base x86_64-zen4
+cost)		cost arm64-up
+		cost x86_64-intel
+		cost x86_64-zen4
 		"$here/struct-sizes.sh" ;;
-fixes)		"$here/fixes.sh" arm64-base arm64-up
-		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
-found)		for name in x86_64-two-base x86_64-spr-base; do
+fixes)		"$here/fixes.sh" arm64-up
+		"$here/fixes.sh" x86_64-stalls ;;
+found)		for name in x86_64-two@base x86_64-spr@base; do
 			"$run/run-list.sh" "$name" found "$RESULTS/found-$name" 300 || true
 			cat "$RESULTS/found-$name"/*.tap
 		done ;;
