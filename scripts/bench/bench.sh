@@ -21,7 +21,7 @@
 #              INTERRUPTS="NUMBER ..."
 #   seeds      what the texts that this began with say, statement by statement, with the
 #              test of each and its result, on the base and with the series:
-#              SEED=alternating|hybrid|topdown one of them
+#              TEXT=alternating|hybrid|topdown one of them
 #   simulate   the same as real in a simulation, for programs on which constants of the
 #              estimator were chosen and for others: PROGRAMS="NAME ..." these, and TIMINGS=,
 #              EVENTS=, INTERRUPTS=, KINDS=, LENGTHS=, SETS=, EACH=, COMPARE=, see
@@ -64,12 +64,13 @@ found)		for name in x86_64-two@base x86_64-spr@base; do
 		done ;;
 headline)	on_stalls headline 1800 ;;
 page)		"$TOP/html/page.sh" ${REPORT:+"$REPORT"} ;;
-real|simulate)	"$here/$what.sh" "${programs[@]}" ;;
-seeds)		for seed in ${SEED:-alternating hybrid topdown}; do
+real)		"$here/measure-real.sh" "${programs[@]}" ;;
+seeds)		for seed in ${TEXT:-alternating hybrid topdown}; do
 			printf '\n%s:\n\n' "$seed"
 			"$here/seeds.sh" "$seed" || status=1
 		done
 		exit "$status" ;;
+simulate)	"$here/simulate.sh" "${programs[@]}" ;;
 speed)		"$here/speed.sh" ${SAMPLES:+"$SAMPLES"} ;;
 truth)		mkdir -p "$BUILD/lists"
 		echo "truth 3600 /guest/truth.sh ${RECORDINGS:-}" > "$BUILD/lists/truth.list"

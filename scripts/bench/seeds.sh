@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: seeds.sh SEED [series|check]
+# usage: seeds.sh TEXT [series|check]
 #
-# Print tests/seeds/SEED.table, what a text that this series began with says, statement by
+# Print tests/seeds/TEXT.table, what a text that this series began with says, statement by
 # statement, with the test of each and its result, as Markdown:
 #
 #	boot|MACHINE[@base]|LIST	a machine, and what it runs of tests/tests.table, as
@@ -32,7 +32,7 @@ fi
 seed=$1 how=${2:-}
 table=$TOP/tests/seeds/$seed.table
 [ -f "$table" ] ||
-	die "no seed '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
+	die "no text '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
 
 series=() lists=() base=()
 while IFS='|' read -r _ machine list; do

@@ -23,8 +23,8 @@ tr -d '\r' < "$RESULTS/speed/speed.tap" | base64 -d | gunzip > "$dir/small.data"
 	die "no recording in $RESULTS/speed/speed.tap"
 ln -s "$("$TOP/scripts/make/perf.sh" arm64)" "$dir/root/usr/bin/perf"
 base_worktree
-series=$("$TOP/scripts/make/perf.sh" "$host")
-base=$("$TOP/scripts/make/perf.sh" "$host" "$BASE")
+series=$("$TOP/scripts/make/perf.sh" "$host_arch")
+base=$("$TOP/scripts/make/perf.sh" "$host_arch" "$BASE")
 
 # The base does not read attrs that are longer than those it knows.
 attr_size=$(sed -nE 's/^#define PERF_ATTR_SIZE_VER[0-9]+[[:space:]]+([0-9]+).*/\1/p' \

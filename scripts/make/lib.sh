@@ -11,7 +11,7 @@ export CCACHE_SLOPPINESS=time_macros
 export CCACHE_DEPEND=1
 
 # This machine's architecture, as the kernel names it.
-host=${HOSTTYPE/aarch64/arm64}
+host_arch=${HOSTTYPE/aarch64/arm64}
 
 # Set how to build for ARCH: what machines/arch/ARCH.conf has, and these defaults.
 use_arch()			# ARCH

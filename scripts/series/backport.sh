@@ -20,7 +20,7 @@
 #   test        run the tests on these machines, with the selftests and perf of the
 #               series, and print the results beside those of the series
 #   results     print that again
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 . "$TOP/scripts/run/machines.sh"
 
 [ $# = 2 ] || usage

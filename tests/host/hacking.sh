@@ -6,7 +6,7 @@
 # build/linux: all of it works, and "make check" is green at the end of a section that types it. What
 # is not typed, an output and what needs a terminal, hours or a container, is in the pattern
 # below. KTAP.
-. "$(dirname "$0")/../../scripts/series/lib.sh"
+. "$(dirname "$0")/../../scripts/series/series.sh"
 
 [ $# = 0 ] || usage
 use_series linux

@@ -141,10 +141,10 @@ refused "no machine 'nope'" scripts/run/run-list.sh nope demo results
 refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
 refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
 refused 'usage: seeds.sh' scripts/bench/seeds.sh topdown nope
-refused "no seed 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
+refused "no text 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
 refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
-refused "no 'nope' in programs.table: bzip2" scripts/bench/real.sh nope
-refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
+refused "no 'nope' in programs.table: bzip2" scripts/bench/measure-real.sh nope
+refused "no machine 'nope'" env MACHINES=nope scripts/bench/measure-real.sh lua
 refused "no 'nope' in programs.table: bzip2" scripts/bench/simulate.sh nope
 refused 'no program /nope' env PERF=/nope scripts/bench/simulate.sh lua
 for script in bench/bench make/clean verify/verify; do
@@ -470,6 +470,12 @@ while read -r file _; do
 done < <(sed -n 's/^    \(scripts\/[a-z/-]*\.sh\)/\1/p' "$TOP/README.md") >> "$out/difference"
 [ ! -s "$out/difference" ]
 result $? "the README's targets and scripts are there"
+
+# A name of a script says which one.
+git -C "$TOP" ls-files -co --exclude-standard -- scripts html tests machines | sed 's|.*/||' |
+	grep -E '\.(sh|py|awk)$' | sort | uniq -d > "$out/difference"
+[ ! -s "$out/difference" ]
+result $? 'no two scripts have one name'
 
 # The packages of the container are names alone, and those of each directory are there.
 "$TOP/scripts/run/list-packages.sh" > "$out/difference" 2>&1 &&
