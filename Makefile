@@ -76,7 +76,7 @@ deb:
 	@scripts/ship/deb.sh $(WHAT)
 
 backport:
-	@scripts/series/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)
+	@scripts/series/backport.sh 6.12 $(or $(WHAT),test)
 
 clean:
 	@scripts/make/clean.sh $(or $(WHAT),build)

@@ -7,12 +7,12 @@
 # those of a small one from the machine of the demo. KTAP.
 #
 # Instructions of user space decide, as valgrind counts them: they are the same in each
-# run, to a millionth. Time is the least user time of RUNS (3), on a busy machine it
+# run, to a millionth. Time is the least user time of three runs, on a busy machine it
 # differs by a tenth. Memory is the resident set at most without the recording, which
 # perf maps.
 . "$(dirname "$0")/../make/lib.sh"
 
-samples=${1:-2000000} runs=${RUNS:-3}
+samples=${1:-2000000} runs=3
 dir=$BUILD/speed
 need python3 valgrind
 

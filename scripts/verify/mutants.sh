@@ -8,7 +8,7 @@
 # look whether the table has lines of the files.
 . "$(dirname "$0")/../make/lib.sh"
 
-tree=${1:-$LINUX} what=${2:-} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
+tree=${1:-$LINUX} what=${2:-} table=$TOP/scripts/verify/mutants.table
 test="Metrics of functions"
 [ -d "$tree/tools/perf" ] || usage
 

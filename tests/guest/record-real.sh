@@ -63,7 +63,7 @@ timed()
 
 if [ "$mode" = truth ]; then
 	event=$(printf 'r%02xfe' "$nr")
-	timed perf stat -x, -o "$counts" -e "${TRUTH_EVENT:-$event}:u,instructions:u" \
+	timed perf stat -x, -o "$counts" -e "$event:u,instructions:u" \
 		-e branch-misses:u,cache-misses:u,task-clock
 	awk -F, 'BEGIN { split("cycles,insns,bm,cm,ms", name) }
 		$1 ~ /^[0-9]/ { print "# " name[++n] " " $1 }' "$counts" | tee "$counts.sums"
