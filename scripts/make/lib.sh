@@ -85,7 +85,8 @@ work_tree_index()		# TREE
 	local git=(git -C "$1") index
 
 	index=$(mktemp)
-	cp "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
+	# With its time: git trusts a file that is older than the index.
+	cp -p "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
 	GIT_INDEX_FILE=$index "${git[@]}" add -A
 	echo "$index"
 }
