@@ -3,7 +3,7 @@
 # make demo      record a workload with windows on an emulated machine, and
 #                print the metrics of its functions (MACHINES="NAME ...": on these)
 # make test      run the checks, and the tests of the machines of CI: "N passed, N failed, N skipped"
-#                MACHINES="NAME ..."  those of these machines
+#                MACHINES="NAME ..."  those of these machines, or NAME@KERNEL
 #                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
 #                a selftest those with FILTER in their TAP names, for example
 #                TEST=alt_period.cycles.jitter
@@ -50,7 +50,7 @@ help:
 	@for verb in bench verify; do \
 		echo "make $$verb WHAT="; sed -n 's/^#   //p' scripts/$$verb/$$verb.sh; echo; \
 	done
-	@echo 'Machines (in machines/, and what they run in tests/tests.table):'
+	@echo 'Machines and kernels, MACHINE@KERNEL (in machines/, and what they run in tests/tests.table):'
 	@scripts/run/list-machines.sh
 
 demo test:
@@ -76,7 +76,7 @@ deb:
 	@scripts/ship/deb.sh $(WHAT)
 
 backport:
-	@scripts/series/backport.sh $(or $(VERSION),6.12) $(or $(WHAT),test)
+	@scripts/series/backport.sh 6.12 $(or $(WHAT),test)
 
 clean:
 	@scripts/make/clean.sh $(or $(WHAT),build)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0
 # All variables that describe a machine, with their defaults. NAME.conf sets those of a CPU,
-# variants.table what differs on machines that are variants of another one.
+# variants.table what differs on machines that are variants of another one, and with kernels.
 
 arch=			# machines/arch/ARCH.conf: compilers and packages; none is not booted
 tree=series		# the kernel: series, base, or the version of a backport
@@ -23,6 +23,5 @@ cmdline=		# of the kernel, with results=, the port in /dev that init sends resul
 environment=		# of tests: 'NAME=VALUE ...'
 
 # A variant does not have these of its machine, only its own:
-compare=		# the machine with the series, of one that is there to be compared with it
 driver=			# the PMU driver, for "make bench WHAT=drivers" to print
 refuses='-'		# what this refuses, for the same

@@ -21,7 +21,7 @@
 #              INTERRUPTS="NUMBER ..."
 #   seeds      what the texts that this began with say, statement by statement, with the
 #              test of each and its result, on the base and with the series:
-#              SEED=alternating|hybrid|topdown one of them
+#              TEXT=alternating|hybrid|topdown one of them
 #   simulate   the same as real in a simulation, for programs on which constants of the
 #              estimator were chosen and for others: PROGRAMS="NAME ..." these, and TIMINGS=,
 #              EVENTS=, INTERRUPTS=, KINDS=, LENGTHS=, SETS=, EACH=, COMPARE=, see
@@ -36,10 +36,10 @@ check_what "$@"
 here=$TOP/scripts/bench run=$TOP/scripts/run
 read -ra programs <<< "${PROGRAMS:-}"
 
-cost()				# BASE SERIES
+cost()				# MACHINE
 {
-	TEST='streams sample_cost' "$run/test.sh" "$2" "$1"
-	"$here/compare.sh" "$1" "$2"
+	TEST='streams sample_cost' "$run/test.sh" "$1" "$1@base"
+	"$here/compare.sh" "$1"
 }
 
 # Run LIST on x86_64-stalls, and print what its test $what said.
@@ -52,24 +52,25 @@ on_stalls()			# LIST SECONDS
 
 what=$1 status=0
 case $what in
-cost)		cost arm64-base arm64-up
-		cost x86_64-base x86_64-intel
-		cost x86_64-zen4-base x86_64-zen4
+cost)		cost arm64-up
+		cost x86_64-intel
+		cost x86_64-zen4
 		"$here/struct-sizes.sh" ;;
-fixes)		"$here/fixes.sh" arm64-base arm64-up
-		"$here/fixes.sh" x86_64-stalls-base x86_64-stalls ;;
-found)		for name in x86_64-two-base x86_64-spr-base; do
+fixes)		"$here/fixes.sh" arm64-up
+		"$here/fixes.sh" x86_64-stalls ;;
+found)		for name in x86_64-two@base x86_64-spr@base; do
 			"$run/run-list.sh" "$name" found "$RESULTS/found-$name" 300 || true
 			cat "$RESULTS/found-$name"/*.tap
 		done ;;
 headline)	on_stalls headline 1800 ;;
 page)		"$TOP/html/page.sh" ${REPORT:+"$REPORT"} ;;
-real|simulate)	"$here/$what.sh" "${programs[@]}" ;;
-seeds)		for seed in ${SEED:-alternating hybrid topdown}; do
+real)		"$here/measure-real.sh" "${programs[@]}" ;;
+seeds)		for seed in ${TEXT:-alternating hybrid topdown}; do
 			printf '\n%s:\n\n' "$seed"
 			"$here/seeds.sh" "$seed" || status=1
 		done
 		exit "$status" ;;
+simulate)	"$here/simulate.sh" "${programs[@]}" ;;
 speed)		"$here/speed.sh" ${SAMPLES:+"$SAMPLES"} ;;
 truth)		mkdir -p "$BUILD/lists"
 		echo "truth 3600 /guest/truth.sh ${RECORDINGS:-}" > "$BUILD/lists/truth.list"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: fixes.sh BASE SERIES
+# usage: fixes.sh MACHINE
 #
-# Run the list "fixes" of tests/tests.table on two machines, whose kernels differ, and print
-# for each what it ended with, and said, on both. What fails on BASE is no failure here.
+# Run the list "fixes" of tests/tests.table on MACHINE@base and MACHINE, and print for each test
+# what it ended with, and said, on both. What fails on the base is no failure here.
 . "$(dirname "$0")/../run/machines.sh"
 
-[ $# = 2 ] || usage
-status=0
-for name; do
+[ $# = 1 ] || usage
+base=$RESULTS/fixes-$1@base series=$RESULTS/fixes-$1 status=0
+for name in "$1@base" "$1"; do
 	out=$RESULTS/fixes-$name
 	"$TOP/scripts/run/run-list.sh" "$name" fixes "$out" 1200 >&2 || true
 	cat "$out"/*.tap | tr -d '\r' | awk '
@@ -24,7 +24,7 @@ for name; do
 		}' | sort > "$out/table"
 	[ -s "$out/table" ] || { warn "$name has no results"; status=1; }
 done
-printf '%s\n' "On $1 (above) and $2 (below):"
-sort -s -k 1,1 "$RESULTS/fixes-$1/table" "$RESULTS/fixes-$2/table"
-! grep -q ' FAIL ' "$RESULTS/fixes-$2/table" || status=1
+printf '%s\n' "On $1@base (above) and $1 (below):"
+sort -s -k 1,1 "$base/table" "$series/table"
+! grep -q ' FAIL ' "$series/table" || status=1
 exit $status

@@ -3,7 +3,7 @@
 """Usage: real.py BIN RESULTS...
 
 Compare what perf says of each function of real programs with what is true. RESULTS are
-directories real-PROGRAM-MACHINE, each with what tests/guest/real.sh printed
+directories real-PROGRAM-MACHINE, each with what tests/guest/record-real.sh printed
 (MODE-INTERRUPTS.tap, truth.tap), and what each address of the program took, from QEMU
 (profile: lines "N PC INSNS CYCLES BRANCH-MISSES CACHE-MISSES"; what is true of a recording
 is the profile that it names, or that of truth.tap, 1). BIN has the programs.
@@ -44,7 +44,7 @@ MISSES = 1.1
 HOLD = (92, 98)
 CHANCE = 0.01
 
-# Modes of tests/guest/real.sh that are in one table.
+# Modes of tests/guest/record-real.sh that are in one table.
 MODES = {'': ('old', 'events', 'precise', 'without', 'new'),
          '-cpi': ('events-cpi', 'precise-cpi', 'without-cpi', 'new-cpi')}
 METRICS = {'CPI': 'cpi', 'BM/KI': 'branch-mpki', 'CM/KI': 'cache-mpki'}

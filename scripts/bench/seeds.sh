@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: seeds.sh SEED [series|check]
+# usage: seeds.sh TEXT [series|check]
 #
-# Print tests/seeds/SEED.table, what a text that this series began with says, statement by
+# Print tests/seeds/TEXT.table, what a text that this series began with says, statement by
 # statement, with the test of each and its result, as Markdown:
 #
-#	boot|MACHINE|LIST		a machine, and what it runs of tests/tests.table:
-#					MACHINE:LIST of scripts/run/test.sh
+#	boot|MACHINE[@base]|LIST	a machine, and what it runs of tests/tests.table, as
+#					MACHINE:LIST of scripts/run/test.sh. With @base: without
+#					the series as well
 #	KIND|STATEMENT|TEST|POINT	the points of a test, as a regular expression, or nothing:
 #					all of it. The machines above run it, or others do, and
 #					the last results are printed.
@@ -31,17 +32,14 @@ fi
 seed=$1 how=${2:-}
 table=$TOP/tests/seeds/$seed.table
 [ -f "$table" ] ||
-	die "no seed '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
+	die "no text '$seed':$(cd "$TOP/tests/seeds" && printf ' %s' *.table | sed 's/\.table//g')"
 
 series=() lists=() base=()
 while IFS='|' read -r _ machine list; do
-	series+=("$machine")
+	series+=("${machine%@base}")
 	lists+=("$list")
+	[[ -n $how || $machine != *@base ]] || base+=("$machine")
 done < <(grep '^boot|' "$table")
-# Not each of them has one with the kernel of the base.
-for machine in "${series[@]}"; do
-	[ -n "$how" ] || ! machine_names | grep -qx "$machine-base" || base+=("$machine-base")
-done
 
 # A test of the lists, or a selftest, which the lists have all together.
 is_test()			# TEST
@@ -60,7 +58,7 @@ done < "$table"
 
 for i in "${!lists[@]}"; do
 	[ -z "$how" ] || break
-	for name in "${series[i]}-base" "${series[i]}"; do
+	for name in "${series[i]}@base" "${series[i]}"; do
 		[[ " ${base[*]} ${series[*]} " == *" $name "* ]] || continue
 		results=$RESULTS/$(results_name "$name:${lists[i]}")
 		rm -rf "${results:?}"
@@ -91,8 +89,8 @@ tables()			# TREE
 	echo "${ok}ok 4 no libjevents"
 }
 if [ "$how" != check ] && grep -q '|tables|' "$table"; then
-	mkdir -p "$RESULTS/$seed-tables" "$RESULTS/$seed-tables-base"
-	[ ${#base[@]} = 0 ] || tables "$BASE" > "$RESULTS/$seed-tables-base/tables.tap"
+	mkdir -p "$RESULTS/$seed-tables" "$RESULTS/$seed-tables@base"
+	[ ${#base[@]} = 0 ] || tables "$BASE" > "$RESULTS/$seed-tables@base/tables.tap"
 	tables "$LINUX" > "$RESULTS/$seed-tables/tables.tap"
 fi
 
@@ -203,7 +201,7 @@ while IFS='|' read -r kind statement test point; do
 		continue ;;
 	esac
 	before='' now=$(point "$test" "$point")
-	[ ${#base[@]} = 0 ] || [ -z "$(where "$test" -base)" ] || before=$(point "$test" "$point" -base)
+	[ ${#base[@]} = 0 ] || [ -z "$(where "$test" @base)" ] || before=$(point "$test" "$point" @base)
 	case $kind in
 	wrong)	what="$statement (wrong)" ;;
 	now)	what="now: $statement" ;;

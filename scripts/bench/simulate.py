@@ -52,7 +52,7 @@ AT_ONCE = 200
 # Another number if write() or make_plan() changes.
 FORMAT = 1
 ENVIRONMENT = {
-    # This is what tests/guest/real.sh has.
+    # This is what tests/guest/record-real.sh has.
     'GLIBC_TUNABLES': 'glibc.cpu.x86_rep_movsb_threshold=0x40000000:'
                       'glibc.cpu.x86_rep_stosb_threshold=0x40000000'}
 # The events of perf.data, and the ID of the first one and of the task, as in simulate.c.

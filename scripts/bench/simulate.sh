@@ -34,12 +34,12 @@
 # many percent have no mark, and how many of these are wrong by more than a fifth.
 . "$(dirname "$0")/../make/lib.sh"
 
-need gcc libc6-dev=/usr/include/stdio.h python3 qemu-user=qemu-x86_64
 here=$TOP/scripts/bench cache=$CACHE/simulated
 choose_rows "$TOP/tests/real/programs.table" "$@"
 for perf in "${PERF:-}" "${COMPARE:-}"; do
 	[ -z "$perf" ] || [ -x "$perf" ] || die "no program $perf"
 done
+need gcc libc6-dev=/usr/include/stdio.h python3 qemu-user=qemu-x86_64
 real=$("$TOP/scripts/make/real.sh")
 if [ -z "${PERF:-}" ]; then
 	"$TOP/scripts/series/import.sh" linux

@@ -7,12 +7,12 @@
 # those of a small one from the machine of the demo. KTAP.
 #
 # Instructions of user space decide, as valgrind counts them: they are the same in each
-# run, to a millionth. Time is the least user time of RUNS (3), on a busy machine it
+# run, to a millionth. Time is the least user time of three runs, on a busy machine it
 # differs by a tenth. Memory is the resident set at most without the recording, which
 # perf maps.
 . "$(dirname "$0")/../make/lib.sh"
 
-samples=${1:-2000000} runs=${RUNS:-3}
+samples=${1:-2000000} runs=3
 dir=$BUILD/speed
 need python3 valgrind
 
@@ -23,8 +23,8 @@ tr -d '\r' < "$RESULTS/speed/speed.tap" | base64 -d | gunzip > "$dir/small.data"
 	die "no recording in $RESULTS/speed/speed.tap"
 ln -s "$("$TOP/scripts/make/perf.sh" arm64)" "$dir/root/usr/bin/perf"
 base_worktree
-series=$("$TOP/scripts/make/perf.sh" "$host")
-base=$("$TOP/scripts/make/perf.sh" "$host" "$BASE")
+series=$("$TOP/scripts/make/perf.sh" "$host_arch")
+base=$("$TOP/scripts/make/perf.sh" "$host_arch" "$BASE")
 
 # The base does not read attrs that are longer than those it knows.
 attr_size=$(sed -nE 's/^#define PERF_ATTR_SIZE_VER[0-9]+[[:space:]]+([0-9]+).*/\1/p' \

@@ -11,7 +11,7 @@ export CCACHE_SLOPPINESS=time_macros
 export CCACHE_DEPEND=1
 
 # This machine's architecture, as the kernel names it.
-host=${HOSTTYPE/aarch64/arm64}
+host_arch=${HOSTTYPE/aarch64/arm64}
 
 # Set how to build for ARCH: what machines/arch/ARCH.conf has, and these defaults.
 use_arch()			# ARCH
@@ -85,7 +85,8 @@ work_tree_index()		# TREE
 	local git=(git -C "$1") index
 
 	index=$(mktemp)
-	cp "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
+	# With its time: git trusts a file that is older than the index.
+	cp -p "$("${git[@]}" rev-parse --path-format=absolute --git-path index)" "$index"
 	GIT_INDEX_FILE=$index "${git[@]}" add -A
 	echo "$index"
 }

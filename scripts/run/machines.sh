@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sourced by the scripts that know the test machines: machines/NAME.conf, or
 # some lines of machines/variants.table, describe one, tests/tests.table lists what it runs.
+# MACHINE@KERNEL is one with another kernel than that of the series.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
@@ -20,23 +21,21 @@ check_tables()
 	local name
 
 	check_syntax
-	for name in $(machine_names); do
+	for name in $(machine_names) $(kernel_names | sed 's/^/arm64@/'); do
 		check_machine "$name"
 	done
 	while read -r name; do
-		machine_names | grep -qxF -- "$name" ||
+		is_machine "$name" ||
 			grep -qxF "include $name" "$TOP/tests/tests.table" ||
 			grep -rqwF -- "$name" "$TOP"/{scripts,html,tests/seeds} ||
 			die "tests/tests.table: [$name] is no machine, and nothing runs this list"
-	done < <(sed -nE 's/^\[(.*)\]$/\1/p' "$TOP/tests/tests.table")
+	done < <(list_names)
 }
 
 # End unless what a machine names is there. (A shell of its own, for the variables.)
 check_machine()			# NAME
 (
 	load_machine "$1"
-	[ -z "$compare" ] || machine_names | grep -qxF -- "$compare" ||
-		die "machines/variants.table: $1 is compared with '$compare', which is no machine"
 	[[ $tree =~ ^(series|base)$ ]] || [ -d "$TOP/patches/backports/$tree" ] ||
 		die "machines/variants.table: $1 has the kernel tree=$tree, which is none of series, base and backports"
 	[ -z "$fragment" ] || [ -f "$TOP/machines/configs/$fragment.config" ] ||
@@ -45,11 +44,12 @@ check_machine()			# NAME
 		die "machines/variants.table: $1 has devices=$devices, and there is no machines/dts/$devices"
 )
 
-# Print the lines "NAME OF WHAT" of all machines, with "-" for OF where that is none.
-describe_machines()
+# Print the lines "NAME OF WHAT" of all machines, and "@KERNEL OF WHAT" of all kernels, with "-" for
+# OF where that is none.
+describe_all()
 {
 	(cd "$TOP/machines" && awk '
-		FILENAME ~ /table$/	{ if (/^[a-z]/) print; next }
+		FILENAME ~ /table$/	{ if (/^[@a-z]/) print; next }
 		FNR == 1		{ name = FILENAME; sub(/\.conf$/, "", name); sub(/^# /, "")
 					  print name, "-", $0 }' ./*.conf variants.table) |
 		sed 's|^\./||' | LC_ALL=C sort
@@ -57,21 +57,35 @@ describe_machines()
 
 machine_names()
 {
-	describe_machines | cut -d ' ' -f 1
+	describe_all | sed -nE 's/^([^@ ]+) .*/\1/p'
 }
 
-require_machine()		# NAME
+kernel_names()
 {
-	machine_names | grep -qxF -- "$1" || die "no machine '$1': $(machine_names | paste -sd ' ')"
+	describe_all | sed -nE 's/^@([^ ]+) .*/\1/p'
+}
+
+is_machine()			# MACHINE[@KERNEL]
+{
+	machine_names | grep -qxF -- "${1%%@*}" &&
+		{ [[ $1 != *@* ]] || kernel_names | grep -qxF -- "${1#*@}"; }
+}
+
+require_machine()		# MACHINE[@KERNEL]
+{
+	! is_machine "$1" || return 0
+	! is_machine "${1%%@*}" || die "no kernel '${1#*@}': $(kernel_names | paste -sd ' ')"
+	die "no machine '${1%%@*}': $(machine_names | paste -sd ' ')"
 }
 
 # Set the variables of machines/defaults.sh as a machine has them, and machine to all of
 # QEMU's options that describe it.
-load_machine()			# NAME
+load_machine()			# MACHINE[@KERNEL]
 {
 	require_machine "$1"
 	. "$TOP/machines/defaults.sh"
-	set_variables "$1"
+	set_variables "${1%%@*}"
+	[[ $1 != *@* ]] || set_variables "@${1#*@}"
 	machine+=(-cpu "$cpu" -smp "$smp" -m "$memory" -nic none "${clock[@]}")
 }
 
@@ -83,25 +97,49 @@ set_variables()			# NAME [DEPTH]
 		. "$TOP/machines/$1.conf"
 		return
 	fi
-	of=$(awk -v name="$1" '$1 == name && /^[a-z]/ { print $2 }' "$TOP/machines/variants.table")
+	of=$(awk -v name="$1" '$1 == name && /^[@a-z]/ { print $2 }' "$TOP/machines/variants.table")
 	if [ "$of" != - ]; then
-		if [ "$of" = "$1" ] || ! machine_names | grep -qxF -- "$of"; then
-			die "machines/variants.table: $1 is of '$of', which is no other machine"
+		if [ "$of" = "$1" ] || [[ $1$of == *@* && $1$of != @*@* ]] ||
+				! describe_all | cut -d ' ' -f 1 | grep -qxF -- "$of"; then
+			die "machines/variants.table: $1 is of '$of', which is no other machine or kernel"
 		fi
 		[ "${2:-0}" -lt 20 ] || die "machines/variants.table: $1 is made from itself"
 		set_variables "$of" $((${2:-0} + 1))
 	fi
-	compare='' driver='' refuses='-' known='' unknown=''
+	driver='' refuses='-' known='' unknown=''
 	known=$(compgen -v)
 	eval "$(awk -v name="$1" '
-		/^[a-z]/	{ found = $1 == name }
+		/^[@a-z]/	{ found = $1 == name }
 		/^\t/ && found' "$TOP/machines/variants.table")"
 	unknown=$(compgen -v | { grep -vxF -e _ -e "$known" || true; } | paste -sd ' ')
 	[ -z "$unknown" ] ||
 		die "machines/variants.table: $1 sets $unknown, which machines/defaults.sh does not have"
 }
 
-# Print how the results of "MACHINE[:LIST]" are called.
+# Print what CI runs, as MACHINE[@KERNEL][:LIST]. What takes longest comes first.
+ci_items()
+{
+	printf '%s\n' x86_64-intel x86_64-stalls arm64-up host x86_64-lbr x86_64-spr:topdown-overflow \
+		x86_64-topdown:topdown x86_64-hybrid:hybrid x86_64-lbr:real-lua \
+		x86_64-stalls:real-lua x86_64-zen4-late:real-lua x86_64-lbr:real-zstd \
+		x86_64-stalls:real-zstd arm64 x86_64 arm64-hybrid arm64-up@base x86_64-uncore \
+		x86_64-later x86_64-zen4:topdown-other x86_64-old:topdown-other arm64-idle results
+}
+
+# Print the machines with a list of their own that CI does not run. Those with an older kernel are
+# those of "make backport".
+other_items()
+{
+	local name
+
+	for name in $(list_names); do
+		if is_machine "$name" && [[ ! $name =~ @.*[0-9]$ ]]; then
+			echo "$name"
+		fi
+	done | grep -vxFf <(ci_items)
+}
+
+# Print how the results of "MACHINE[@KERNEL][:LIST]" are called.
 results_name()			# ITEM
 {
 	case $1 in
@@ -125,9 +163,15 @@ selftest_names()		# TREE
 	(cd "$dir" && printf '%s\n' *.c | sed 's/\.c$//')
 }
 
+# Print the names of all lists of tests/tests.table.
+list_names()
+{
+	sed -nE 's/^\[(.*)\]$/\1/p' "$TOP/tests/tests.table"
+}
+
 has_list()			# NAME
 {
-	grep -qxF "[$1]" "$TOP/tests/tests.table"
+	list_names | grep -qxF -- "$1"
 }
 
 # Print the lines of a list of tests/tests.table, or, if that is a path, of a file.

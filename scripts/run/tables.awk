@@ -7,8 +7,8 @@ function complain(what)
 	print FILENAME ":" FNR ": " what ": " $0
 }
 
-FILENAME ~ /variants/ && /^[a-z]/ {
-	if (!/^[a-z][a-z0-9._-]* ([a-z][a-z0-9._-]*|-) [^ ]/)
+FILENAME ~ /variants/ && /^[@a-z]/ {
+	if (!/^(@[a-z0-9]|[a-z])[a-z0-9._-]* (@?[a-z0-9][a-z0-9._-]*|-) [^ ]/)
 		complain("no \"NAME OF WHAT\"")
 	if ($1 in machine || system("test -e machines/" $1 ".conf") == 0)
 		complain("a second machine of this name")
@@ -29,7 +29,7 @@ FILENAME ~ /variants/ {
 }
 
 /^\[/ {
-	if (!/^\[[a-z][a-z0-9._-]*\]$/)
+	if (!/^\[[a-z][a-z0-9._-]*(@[a-z0-9._-]+)?\]$/)
 		complain("no [LIST]")
 	if ($0 in list)
 		complain("a second list of this name")

@@ -1,21 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: test.sh [MACHINE[:LIST]...]
+# usage: test.sh [MACHINE[@KERNEL][:LIST]...]
 #
 # Run the tests of these machines, by default what CI runs, and print a summary.
 # TEST="NAME[.FILTER] ..." runs these tests only, see select_tests(). LIST is
-# another one than that of the machine. Results are in build/results/MACHINE, or
-# build/results/LIST-MACHINE, and all together in build/results/junit.xml. "host" is this machine,
-# see its list, and "results" as well, when the others have left theirs.
+# another one than that of the machine and kernel. Results are in build/results/MACHINE[@KERNEL], or
+# build/results/LIST-MACHINE[@KERNEL], and all together in build/results/junit.xml. "host" is this
+# machine, see its list, and "results" as well, when the others have left theirs.
 . "$(dirname "$0")/machines.sh"
 
-# What takes longest comes first.
-ci=(x86_64-intel x86_64-stalls arm64-up host x86_64-lbr x86_64-spr:topdown-overflow
-	x86_64-topdown:topdown x86_64-hybrid:hybrid x86_64-lbr:real-lua x86_64-stalls:real-lua
-	x86_64-zen4-late:real-lua x86_64-lbr:real-zstd x86_64-stalls:real-zstd arm64 x86_64
-	arm64-hybrid arm64-base x86_64-uncore x86_64-later x86_64-zen4:topdown-other x86_64-old:topdown-other arm64-idle results)
 items=("$@")
-[ $# -gt 0 ] || items=("${ci[@]}")
+[ $# -gt 0 ] || mapfile -t items < <(ci_items)
 read -ra tests <<< "${TEST:-}"
 
 # What is wrong with the arguments is said before anything is built.
@@ -25,7 +20,8 @@ mapfile -t items < <(printf '%s\n' "${items[@]}" | awk '!seen[$0]++')
 for item in "${items[@]}"; do
 	require_machine "${item%%:*}"
 	check_machine "${item%%:*}"
-	has_list "${item#*:}" || die "the machine '$item' has no list of tests"
+	has_list "${item#*:}" ||
+		die "there is no list of tests '${item#*:}': MACHINE:LIST runs another one"
 done
 # The selftests are those of the tree: the base has some as well.
 "$TOP/scripts/series/import.sh" linux
@@ -93,15 +89,14 @@ run_jobs()			# JOB...
 run_jobs "${jobs[@]}"
 run_jobs "${last[@]}"
 
-# A machine that is there to be compared with another one that ran as well.
+# Compare a machine with the kernel of the base, if its list has what can be compared, with that of
+# the series, if that ran as well.
 for i in "${!names[@]}"; do
-	name=${names[i]}
-	[ "$name" = "${chosen[i]}" ] || continue
-	other=$(load_machine "$name" && echo "$compare")
-	if [ -n "$other" ] && [ ${#tests[@]} = 0 ] && [[ " ${names[*]} " == *" $other "* ]]; then
-		echo "compare 60 scripts/bench/compare.sh $name $other" >> "$lists/$name.tests"
-		status=0
-		"$TOP/scripts/bench/compare.sh" "$name" "$other" > "$RESULTS/$name/compare.tap" || status=$?
+	name=${names[i]} machine=${chosen[i]%@base} status=0
+	if [ "$name" = "$machine@base" ] && [[ " ${names[*]} " == *" $machine "* ]] &&
+			[ ${#tests[@]} = 0 ] && grep -q '^streams ' <<< "${entries[i]}"; then
+		echo "compare 60 scripts/bench/compare.sh $machine" >> "$lists/$name.tests"
+		"$TOP/scripts/bench/compare.sh" "$machine" > "$RESULTS/$name/compare.tap" || status=$?
 		echo $status > "$RESULTS/$name/compare.status"
 	fi
 done

@@ -15,11 +15,12 @@
 #               from the code that is in patches/ now (comments and messages can differ), in
 #               seconds and without a tree
 #   range-diff  show how those that differ do so
-#   build       build its kernels for the machines NAME-VERSION
+#   build       build its kernels for the machines that have a list MACHINE@VERSION, or
+#               MACHINE@KERNEL-VERSION, in tests/tests.table
 #   test        run the tests on these machines, with the selftests and perf of the
 #               series, and print the results beside those of the series
 #   results     print that again
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 . "$TOP/scripts/run/machines.sh"
 
 [ $# = 2 ] || usage
@@ -128,7 +129,7 @@ range_diff()
 
 machines()
 {
-	machine_names | sed -n "/-$version\$/p"
+	list_names | grep -E "@(.*-)?${version//./[.]}\$"
 }
 
 build()
@@ -155,14 +156,14 @@ compare()
 	local name
 
 	for name in $(machines); do
-		printf '\n%-20s %-22s %s\n' "${name%-"$version"}" 'series' "$version"
+		printf '\n%-20s %-22s %s\n' "${name%[@-]"$version"}" 'series' "$version"
 		awk '
 			{ result = sprintf("%4d ok %2d bad %2d skip", $2, $3, $4) }
 			FNR == NR	{ newer[$1] = result; next }
 			{ printf "  %-18s %-22s %s\n", $1, ($1 in newer) ? newer[$1] : "did not run", result
 			  delete newer[$1] }
 			END { for (test in newer) printf "  %-18s %-22s %s\n", test, newer[test], "left out" }
-		' <(results "${name%-"$version"}") <(results "$name")
+		' <(results "${name%[@-]"$version"}") <(results "$name")
 	done
 }
 

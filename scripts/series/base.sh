@@ -6,7 +6,7 @@
 # That of linux, not of a backport, is KERNEL_TREE= when that is set (a git tree: its
 # HEAD; any other directory: its files). Otherwise a base is the Debian package that base.pin
 # names. The commit depends on nothing but the files.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 use_series "${1:-}"
 need git
 lock_cache "base-$series"

@@ -7,7 +7,7 @@
 # to say but what scripts/verify/checkpatch.exceptions lists, that no patch is signed, and
 # that each cover of linux names whom get_maintainer.pl names; and that backports
 # apply to theirs.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 use_series "${1:-}"
 need git perl python3-git=/usr/lib/python3/dist-packages/git/__init__.py \
 	python3-ply=/usr/lib/python3/dist-packages/ply/__init__.py
@@ -103,7 +103,7 @@ fi
 if [ "$series" = linux ]; then
 	"$TOP/scripts/series/documents.sh" check || failed=1
 	say 'topics'
-	"$TOP/scripts/series/topics.sh" || failed=1
+	"$TOP/scripts/series/apply-topics.sh" || failed=1
 	say 'recipients'
 	for cover in "$patches"/*.cover; do
 		[ "$(cover_header "$cover" Mail)" != single ] || continue

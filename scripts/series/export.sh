@@ -7,7 +7,7 @@
 # of those that are there, and for linux a plain copy of every file that the
 # series adds beside DESTINATION. A patch has the number of its topic and its own,
 # so that a change touches what follows it in its topic and nothing else.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 use_series "${1:-}"
 tree=${2:-$worktree} dest=${3:-$patches}
 

@@ -13,7 +13,7 @@
 # A tree that has commits since the last import or export is left alone, for
 # that is work to be exported; if patches/ changed as well, this says so and
 # fails. Of two imports of the same tree at once, the second one waits.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 use_series "${1:-}"
 tree=${2:-$worktree}
 

@@ -21,7 +21,7 @@
 # With "Mail: single" in the cover, the patches of each file are mailed by
 # themselves to its maintainers, and have to apply without the others; the cover
 # is not mailed.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 name=${1:-} dir=$BUILD/mail/$name
 other=$TOP/patches/$name
 use_series_of "$name"
@@ -124,7 +124,7 @@ else
 	warn "no base-commit: KERNEL_TREE is not a git clone whose HEAD is a tag"
 fi
 
-tree=$("$TOP/scripts/series/topic.sh" "$name" "$BUILD/mail/tree-$series")
+tree=$("$TOP/scripts/series/topic-tree.sh" "$name" "$BUILD/mail/tree-$series")
 cd "$tree"
 start=topic-$name
 

@@ -10,7 +10,7 @@
 #   topics      the topics, how many patches each has, how many of others are mailed with it, and what
 #               its cover is called
 #   backports   how many patches of each backport are those of the series
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 check_what "$@"
 
 row()				# FILE TOPIC PATCHES

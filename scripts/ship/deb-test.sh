@@ -63,7 +63,7 @@ boot()			# NAME WHAT-IT-SHOWS [FILE...]
 echo 'TAP version 13'
 echo '1..3'
 boot install "apt installs the packages on Debian's kernel, where perf has plain periods" \
-	"$guest/lib.sh" "$guest/program.py" "${packages[@]}"
+	"$guest/transcript.sh" "$guest/program.py" "${packages[@]}"
 boot record 'the boot loader starts the new kernel, perf has windows, apt removes both' \
-	"$guest/lib.sh" "$guest/program.py" "$results/purge"
-boot back "Debian's kernel is back, and nothing is left" "$guest/lib.sh"
+	"$guest/transcript.sh" "$guest/program.py" "$results/purge"
+boot back "Debian's kernel is back, and nothing is left" "$guest/transcript.sh"

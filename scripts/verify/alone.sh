@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../make/lib.sh"
 
 topic=${1:-alternating-periods} status=0
-work=$("$TOP/scripts/series/topic.sh" "$topic" | tail -n 1)
+work=$("$TOP/scripts/series/topic-tree.sh" "$topic" | tail -n 1)
 mapfile -t files < <(git -C "$work" diff --name-only "topic-$topic" HEAD)
 need make python3-sphinx=sphinx-build python3-yaml=/usr/lib/python3/dist-packages/yaml \
 	python3-sphinx-rtd-theme=/usr/lib/python3/dist-packages/sphinx_rtd_theme

@@ -5,13 +5,13 @@
 # Compile perf core and the PMU drivers of build/linux for all architectures in
 # archs.table, or those given, with W=1 and sparse, and print a line for each:
 # "ok" or "failed". A warning that the base does not have is a failure. Installs the compilers that this machine misses.
-# TREE=DIRECTORY compiles another tree than build/linux. See compare-warnings.sh.
+# SOURCE=DIRECTORY compiles another tree than build/linux. See compare-warnings.sh.
 . "$(dirname "$0")/../make/lib.sh"
 
 table=$TOP/scripts/verify/archs.table
 choose_rows "$table" "$@"
 
-[ -n "${TREE:-}" ] || "$TOP/scripts/series/import.sh" linux
+[ -n "${SOURCE:-}" ] || "$TOP/scripts/series/import.sh" linux
 status=0
 for name in "${names[@]}"; do
 	read -r _ arch packages compiler targets < <(awk -v name="$name" '$1 == name' "$table")

@@ -32,7 +32,7 @@ perf_tests()			# LOG
 {
 	local perf race copy=$BUILD/perf-of-bisect
 
-	perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree" 2> "$1") || return 1
+	perf=$("$TOP/scripts/make/perf.sh" "$host_arch" "$tree" 2> "$1") || return 1
 	cp "$perf" "$copy"
 	# It polls a thousand times for a child that a busy machine has not reaped by then: it
 	# fails on the base, too.
@@ -81,7 +81,7 @@ for i in "${!commits[@]}"; do
 	done
 	if [ ${#archs[@]} -gt 0 ]; then
 		mapfile -t archs < <(printf '%s\n' "${archs[@]}" | sort -u)
-		TREE=$tree "$TOP/scripts/verify/archs.sh" "${archs[@]}" > "$log" 2>&1 ||
+		SOURCE=$tree "$TOP/scripts/verify/archs.sh" "${archs[@]}" > "$log" 2>&1 ||
 			{ verdict='FAILED to compile'; cat "$log" >&2; }
 	fi
 	if printf '%s\n' "${files[@]}" | grep -E '^tools/(perf|lib|include)/' > /dev/null; then

@@ -7,15 +7,15 @@
 # have is a failure. ARCH, PACKAGES and COMPILER are as in archs.table. CONFIG is a
 # file with the options to set, or the kernel's name of a configuration: allmodconfig,
 # defconfig, randconfig:SEED. What the compiler says is in TREE/out-objects-NAME/log.
-# Status 2: the base does not compile either. TREE=DIRECTORY compiles another tree
-# than build/linux.
+# Status 2: the base does not compile either. SOURCE=DIRECTORY compiles another
+# tree than build/linux.
 . "$(dirname "$0")/../make/lib.sh"
 
 [ $# -ge 6 ] || usage
 name=$1 arch=$2 compiler=$4 config=$5
 IFS=, read -ra packages <<< "$3"
 targets=("${@:6}")
-tree=${TREE:-$LINUX}
+tree=${SOURCE:-$LINUX}
 
 for i in "${!packages[@]}"; do
 	# What is there is the command: gcc-X and clang-19 have it in /usr/bin, lld-19

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: fuzz.sh [MACHINE...]
+# usage: fuzz.sh [MACHINE[@KERNEL]...]
 #
 # Do random things to the kernel of each MACHINE with SEED (default: from the time), and print
 # what the programs say that do them. They repeat a run that failed when given its seed.
 #
-#   alt_period_fuzz	OPERATIONS of them (default 5000000; default machine: arm64-debug).
+#   alt_period_fuzz	OPERATIONS of them (default 5000000; default machine: arm64@debug).
 #			PLAIN=1 uses no alternating periods, to see whether the base is
 #			the culprit.
 #   count_fuzz		for DURATION seconds of the machine (default 60), as root and
-#			then as a user (default machines: arm64-stress x86_64-stress
+#			then as a user (default machines: arm64-stress@debug x86_64-two@debug
 #			x86_64-intel x86_64-zen4)
 . "$(dirname "$0")/../run/machines.sh"
 
@@ -47,7 +47,7 @@ seconds=$((operations / 1000 + 300))
 echo "fuzz $seconds /selftests/perf_events/alt_period_fuzz -dv${PLAIN:+p} -n $operations -s $seed" \
 	> "$BUILD/lists/fuzz.tests"
 machines=("$@")
-[ $# -gt 0 ] || machines=(arm64-debug)
+[ $# -gt 0 ] || machines=(arm64@debug)
 fuzz fuzz $((seconds + 120)) "${machines[@]}"
 
 # A second of a machine with KASAN and lockdep is up to a minute here.
@@ -55,6 +55,6 @@ fuzz fuzz $((seconds + 120)) "${machines[@]}"
 	echo "root $((duration + 60)) /selftests/perf_events/count_fuzz $duration $seed 4"
 	echo "user $((duration + 60)) /selftests/perf_events/count_fuzz $duration $seed 4 65534"
 } > "$BUILD/lists/count-fuzz.tests"
-[ $# -gt 0 ] || machines=(arm64-stress x86_64-stress x86_64-intel x86_64-zen4)
+[ $# -gt 0 ] || machines=(arm64-stress@debug x86_64-two@debug x86_64-intel x86_64-zen4)
 fuzz count-fuzz $((2 * duration * 60 + 300)) "${machines[@]}"
 "$TOP/scripts/run/summary.sh" "${lists[@]}"

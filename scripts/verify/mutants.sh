@@ -8,7 +8,7 @@
 # look whether the table has lines of the files.
 . "$(dirname "$0")/../make/lib.sh"
 
-tree=${1:-$LINUX} what=${2:-} table=${MUTANTS:-$TOP/scripts/verify/mutants.table}
+tree=${1:-$LINUX} what=${2:-} table=$TOP/scripts/verify/mutants.table
 test="Metrics of functions"
 [ -d "$tree/tools/perf" ] || usage
 
@@ -60,10 +60,10 @@ check_table()
 check_table
 [ "$what" != check ] || exit 0
 need lld=ld.lld
-perf=$("$TOP/scripts/make/perf.sh" "$host" "$tree")
+perf=$("$TOP/scripts/make/perf.sh" "$host_arch" "$tree")
 out=${perf%/*}
-use_arch "$host"
-lib=$("$TOP/scripts/make/sysroot.sh" "$host")/usr/lib/$multiarch
+use_arch "$host_arch"
+lib=$("$TOP/scripts/make/sysroot.sh" "$host_arch")/usr/lib/$multiarch
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 file=$(awk -F '\t' '/^[^#]/ { print $1; exit }' "$table")

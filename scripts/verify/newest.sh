@@ -6,7 +6,7 @@
 # kernel source in Debian's archive (in these suites; by default unstable,
 # experimental, and where the base comes from), and which do not. A patch that
 # changes what one of those should have made does not apply either.
-. "$(dirname "$0")/../series/lib.sh"
+. "$(dirname "$0")/../series/series.sh"
 use_series linux
 unset KERNEL_TREE
 

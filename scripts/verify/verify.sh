@@ -14,10 +14,13 @@
 #              record, and can be removed: build/results/deb has what it says;
 #              PACKAGES=DIRECTORY tests these
 #   fuzz       OPERATIONS= (5000000) random operations with SEED= do no harm to the kernels
-#              of MACHINES= (arm64-debug: KASAN and lockdep); with PLAIN=1 without
+#              of MACHINES= (arm64@debug: KASAN and lockdep); with PLAIN=1 without
 #              alternating periods. No count jumps in twice DURATION= (60) seconds of random
 #              operations on all kinds of events, on MACHINES= (two CPUs with KASAN and
-#              lockdep, Intel with PEBS, AMD)
+#              lockdep, Intel with PEBS, AMD). Data races: MACHINES=arm64-stress@kcsan
+#              CMDLINE=panic_on_warn=0, and the console
+#   machines   the tests of all machines that "make test" leaves out: other CPUs, and kernels
+#              with KASAN and lockdep
 #   mutants    "perf test" notices each line of mutants.table that is wrong
 #   newest     how many patches apply to the newest kernel in Debian's archive
 #   qemu       our QEMU: its series, and its own test
@@ -36,6 +39,9 @@ alone)	"$here/alone.sh" ${TOPIC:+"$TOPIC"} ;;
 archs)	"$here/archs.sh" "${archs[@]}" ;;
 deb)	"$TOP/scripts/ship/deb-test.sh" ${PACKAGES:+"$PACKAGES"} ;;
 fuzz)	"$here/fuzz.sh" "${machines[@]}" ;;
+machines)
+	mapfile -t machines < <(. "$TOP/scripts/run/machines.sh" && other_items)
+	"$TOP/scripts/run/test.sh" "${machines[@]}" ;;
 qemu)	"$TOP/scripts/series/check.sh" qemu
 	"$here/qemu-test.sh" ;;
 robots)	"$here/robots.sh" "${robots[@]}" ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # On Debian's kernel again: nothing is left.
-. ./lib.sh
+. ./transcript.sh
 uname -r
 uname -r | no grep -e '-windows'
 ls /boot /lib/modules

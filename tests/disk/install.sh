@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # On Debian's kernel: install the packages as a user does. Until the next boot, perf
 # records with plain periods, and says so.
-. ./lib.sh
+. ./transcript.sh
 uname -r
 uname -r | no grep -e '-windows'
 # Each boot begins with an empty directory.

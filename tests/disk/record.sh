@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # On the kernel of the package, which the boot loader starts: perf records with windows.
 # Then remove the packages.
-. ./lib.sh
+. ./transcript.sh
 uname -r
 uname -r | grep -e '-windows$'
 cat /proc/cmdline

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # usage: hardware.sh [ADDED]
-# needs: nothing
+# needs: perf
 #
 # Does scripts/ship/try-on-hardware.sh find what is known of this machine: that a window has
 # as many cycles as its length, and that ADDED of these are what an interrupt takes? The

@@ -21,7 +21,7 @@
 # Functions with less than five samples in a recording are not judged.
 . "$(dirname "$0")/ktap.sh"
 recordings=${1:-200}
-rounds=${ROUNDS:-2000} period=${PERIOD:-99700}
+rounds=2000 period=99700
 # MiB, eight times the last level cache.
 buffer=8
 dir=/tmp/truth

@@ -17,7 +17,7 @@ branches=stop
 [ -e /sys/bus/event_source/devices/cpu/caps/branches ] || branches=line
 table="
 perf-fnstat.txt|block|six chosen *|what a simulation printed
-README.md|block|throttling *|what make headline prints
+README.md|block|Overhead *|what make demo prints
 README.md|block|patches/ *|the directories
 perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut
 README.md|line|make *|builds or boots, where this repository is

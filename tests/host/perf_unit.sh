@@ -7,5 +7,5 @@
 . "$(dirname "$0")/../../scripts/make/lib.sh"
 
 [ $# -gt 0 ] || usage
-perf=$("$TOP/scripts/make/perf.sh" "$host")
+perf=$("$TOP/scripts/make/perf.sh" "$host_arch")
 PATH=${perf%/*}:$PATH exec "$TOP/tests/guest/perf-test.sh" "$@"

@@ -115,19 +115,27 @@ refused()			# SENTENCE COMMAND...
 }
 
 refused "no machine 'nope'" scripts/run/test.sh nope
-refused "'arm64-kcsan' has no list" scripts/run/test.sh arm64-kcsan
-refused "no test 'nope'" env TEST=nope scripts/run/test.sh arm64
-refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
+refused "no kernel 'nope': 6.12 base debug" scripts/run/test.sh arm64@nope
+refused "no machine 'nope'" scripts/run/test.sh nope@base
+refused "no kernel 'base@6.12'" scripts/run/test.sh arm64@base@6.12
+refused "no list of tests 'arm64@kcsan'" scripts/run/test.sh arm64@kcsan
 echo 'x 1 true # needs: nope' > "$out/needs"
 refused "a test needs 'nope'" scripts/make/machine.sh arm64 "$out/needs" x
-refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
-mkdir -p "$BUILD/lists"
-refused "another 'make test' of arm64-debug runs" flock "$BUILD/lists/arm64-debug.lock" \
-	env TEST=kunit scripts/run/test.sh arm64-debug
+# The selftests are tests, too: their names are in the tree, which "make test" has made.
+if [ -d "$LINUX/tools" ]; then
+	"$TOP/scripts/series/import.sh" linux 2> /dev/null
+	refused "no test 'nope'" env TEST=nope scripts/run/test.sh arm64
+	refused "none of .* has the test 'nope'" env TEST=nope scripts/run/test.sh
+	refused "it has no 'jitter'" env TEST=kunit.jitter scripts/run/test.sh arm64
+	mkdir -p "$BUILD/lists"
+	refused "another 'make test' of arm64@debug runs" flock "$BUILD/lists/arm64@debug.lock" \
+		env TEST=kunit scripts/run/test.sh arm64@debug
+fi
 refused "no machine 'nope'" scripts/run/shell.sh nope
 refused 'a shell is on one machine' scripts/run/shell.sh
 refused "'host' is no machine to boot" scripts/run/shell.sh host
 refused "no machine 'nope'" scripts/verify/fuzz.sh nope
+refused "no kernel 'nope'" scripts/verify/fuzz.sh arm64@nope
 refused "OPERATIONS='many'" env OPERATIONS=many scripts/verify/fuzz.sh
 refused "DURATION='long'" env DURATION=long scripts/verify/fuzz.sh
 refused "no 'nope' in archs.table" scripts/verify/archs.sh nope
@@ -137,10 +145,10 @@ refused "no machine 'nope'" scripts/run/run-list.sh nope demo results
 refused "no backport 'nope': 6.12" scripts/series/backport.sh nope apply
 refused 'usage: backport.sh' scripts/series/backport.sh 6.12 nope
 refused 'usage: seeds.sh' scripts/bench/seeds.sh topdown nope
-refused "no seed 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
+refused "no text 'nope': alternating hybrid topdown" scripts/bench/seeds.sh nope
 refused "no 'nope' in robots.table: " scripts/verify/robots.sh nope
-refused "no 'nope' in programs.table: bzip2" scripts/bench/real.sh nope
-refused "no machine 'nope'" env MACHINES=nope scripts/bench/real.sh lua
+refused "no 'nope' in programs.table: bzip2" scripts/bench/measure-real.sh nope
+refused "no machine 'nope'" env MACHINES=nope scripts/bench/measure-real.sh lua
 refused "no 'nope' in programs.table: bzip2" scripts/bench/simulate.sh nope
 refused 'no program /nope' env PERF=/nope scripts/bench/simulate.sh lua
 for script in bench/bench make/clean verify/verify; do
@@ -176,11 +184,13 @@ broken()			# SENTENCE FILE SED-PROGRAM
 	fi
 }
 machines=machines/variants.table tests=tests/tests.table
-broken "compared with 'arm64-upp'" $machines 's/compare=arm64-up/compare=arm64-upp/'
 broken 'kernel tree=bsae' $machines 's/tree=base/tree=bsae/'
 broken 'no machines/configs/nope.config' $machines 's/fragment=debug/fragment=nope/'
 broken 'no machines/dts/nope.dtsi' $machines 's/devices=arm64-idle.dtsi/devices=nope.dtsi/'
 broken "of 'arm64-upp', which is no other machine" $machines 's/^arm64-late arm64-up/arm64-late arm64-upp/'
+broken "@debug-6.12 is of 'arm64', which is no other machine or kernel" $machines 's/^@debug-6.12 @debug/@debug-6.12 arm64/'
+broken "arm64-late is of '@debug', which is no other machine" $machines 's/^arm64-late arm64-up/arm64-late @debug/'
+broken '\[arm64@nope\] is no machine, and nothing runs this list' $tests 's/^\[arm64@debug\]/[arm64@nope]/'
 broken "is made from itself" $machines 's/^arm64-up arm64 /arm64-up arm64-late /'
 broken 'sets spm, which' $machines 's/^\tsmp=4/\tspm=4/'
 broken '\[arm64-qaud\] is no machine, and nothing runs this list' $tests 's/^\[arm64-idle\]/[arm64-qaud]/'
@@ -191,6 +201,8 @@ broken 'variants.table:[0-9]+: no "NAME OF WHAT": arm64-up' $machines 's/^arm64-
 broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64-up /'
 broken 'variants.table:[0-9]+: a second machine' $machines 's/^arm64-late /arm64 /'
 broken 'variants.table:[0-9]+: of no machine: ' $machines '1i \\tsmp=4'
+broken 'variants.table:[0-9]+: no "NAME OF WHAT": @ - ' $machines 's/^@base /@ /'
+broken 'variants.table:[0-9]+: a second machine' $machines 's/^@6.12 /@base /'
 broken 'variants.table:[0-9]+: no machine: Arm64' $machines 's/^arm64-late /Arm64-late /'
 broken 'variants.table:[0-9]+: no assignments: ' $machines 's/^\tsmp=4/\tsmp=4;date/'
 broken "variants.table:[0-9]+: no assignments: " $machines "s/^\tsmp=4/\tsmp='4/"
@@ -199,6 +211,7 @@ broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 .*/ku
 broken 'tests.table:[0-9]+: no "NAME SECONDS COMMAND"' $tests 's/^kunit 60 /kunit 0 /'
 broken 'tests.table:[0-9]+: no " # uses: ' $tests 's/ # uses: html/ #uses: html/'
 broken 'tests.table:[0-9]+: the name of what the kernel says' $tests 's/^kunit 60 /kernel 60 /'
+broken 'tests.table:[0-9]+: no .LIST.: .arm64@' $tests 's/^\[arm64@debug\]/[arm64@]/'
 broken 'tests.table:[0-9]+: no .LIST.: .arm64 idle' $tests 's/^\[arm64-idle\]/[arm64 idle]/'
 broken 'tests.table:[0-9]+: no "selftests SECONDS"' $tests 's/^selftests 600/selftests/'
 broken 'tests.table:[0-9]+: no "include LIST"' $tests 's/^include common/include/'
@@ -461,6 +474,19 @@ while read -r file _; do
 done < <(sed -n 's/^    \(scripts\/[a-z/-]*\.sh\)/\1/p' "$TOP/README.md") >> "$out/difference"
 [ ! -s "$out/difference" ]
 result $? "the README's targets and scripts are there"
+
+# A name of a script says which one.
+git -C "$TOP" ls-files -co --exclude-standard -- scripts html tests machines | sed 's|.*/||' |
+	grep -E '\.(sh|py|awk)$' | sort | uniq -d > "$out/difference"
+[ ! -s "$out/difference" ]
+result $? 'no two scripts have one name'
+
+# The packages of the container are names alone, and those of each directory are there.
+"$TOP/scripts/run/list-packages.sh" > "$out/difference" 2>&1 &&
+	! grep -qvE '^[a-z0-9][a-z0-9+.-]+$' "$out/difference" &&
+	[ "$(grep -cxE 'chromium|cpio|gcc-aarch64-linux-gnu|git|postgresql|qemu-system-arm|shellcheck' \
+		"$out/difference")" = 7 ]
+result $? 'the packages of the container'
 
 echo "1..$nr"
 exit $failed

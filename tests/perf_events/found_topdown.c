@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What is wrong with TopDown metrics in Linux 7.3 and not mended by this series: each test
- * fails there, see docs/found.md; the last two where the metrics overflow soon (x86_64-spr-base).
+ * fails there, see docs/found.md; the last two where the metrics overflow soon (x86_64-spr@base).
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>

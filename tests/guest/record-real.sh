@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: real.sh PROGRAM truth PROFILE
-#        real.sh PROGRAM old|events|precise|without|new INTERRUPTS [PROFILE]
-#        real.sh PROGRAM events-cpi|precise-cpi|without-cpi|new-cpi INTERRUPTS [PROFILE]
+# usage: record-real.sh PROGRAM truth PROFILE
+#        record-real.sh PROGRAM old|events|precise|without|new INTERRUPTS [PROFILE]
+#        record-real.sh PROGRAM events-cpi|precise-cpi|without-cpi|new-cpi INTERRUPTS [PROFILE]
 # needs: perf profile real
 #
 # Run PROGRAM, of scripts/make/real.sh, and print what scripts/bench/real.py judges: lines
@@ -63,7 +63,7 @@ timed()
 
 if [ "$mode" = truth ]; then
 	event=$(printf 'r%02xfe' "$nr")
-	timed perf stat -x, -o "$counts" -e "${TRUTH_EVENT:-$event}:u,instructions:u" \
+	timed perf stat -x, -o "$counts" -e "$event:u,instructions:u" \
 		-e branch-misses:u,cache-misses:u,task-clock
 	awk -F, 'BEGIN { split("cycles,insns,bm,cm,ms", name) }
 		$1 ~ /^[0-9]/ { print "# " name[++n] " " $1 }' "$counts" | tee "$counts.sums"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: topics.sh
+# usage: apply-topics.sh
 #
 # Apply each topic of patches/ to what its cover declares and to nothing else, as git
 # am does, and print a line for each: its patches, those of other topics that are
 # mailed with it, and the topics that it is applied on. Fails if one does not apply.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 [ $# = 0 ] || usage
 use_series linux
 failed=''

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: page.sh
+# usage: page-report.sh
 # needs: perf
 #
 # Print the JSON of a report with call chains, of functions whose metrics are known.

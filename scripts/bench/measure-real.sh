@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: real.sh [PROGRAM...]
+# usage: measure-real.sh [PROGRAM...]
 #
 # Record real programs, those of tests/real/programs.table or these, on emulated machines and
 # judge what perf says of each function, at the same numbers of interrupts: with samples of each
 # event as the CPU has them and precise, with perf fnstat without windows and with. What is true
 # is counted by QEMU.
-# See tests/guest/real.sh and scripts/bench/real.py. Each program has a machine of its own,
+# See tests/guest/record-real.sh and scripts/bench/real.py. Each program has a machine of its own,
 # whose results are in build/results/real-PROGRAM-MACHINE.
 #
 # MACHINES=, MODES= and INTERRUPTS= are those to run instead of all. KTAP.
@@ -25,7 +25,7 @@ real=$("$TOP/scripts/make/real.sh")
 list=$BUILD/lists/real.list directories=()
 mkdir -p "${list%/*}"
 for program in "${programs[@]}"; do
-	run="600 /guest/unthrottled.sh /guest/real.sh $program" profiles=1 profile=
+	run="600 /guest/unthrottled.sh /guest/record-real.sh $program" profiles=1 profile=
 	{
 		echo "truth $run truth 1"
 		for mode in "${modes[@]}"; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: libperf.sh [BUBBLE]
+# usage: libperf-tests.sh [BUBBLE]
 # needs: libperf
 #
 # libperf's own tests of events and of TopDown, the latter without RDPMC as well, the error

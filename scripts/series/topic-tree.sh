@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: topic.sh NAME [DIRECTORY]
+# usage: topic-tree.sh NAME [DIRECTORY]
 #
 # Make DIRECTORY (default: build/topic/NAME) a work tree of the base, the topics
 # that NAME requires, and NAME, and nothing else: what a maintainer has who
 # applies it. Tag "topic-NAME" is what it was applied to. Prints the directory.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/series.sh"
 use_series_of "${1:-}"
 cover=$(find_topic "${1:-}")
 name=$1 dir=${2:-$BUILD/topic/$1}

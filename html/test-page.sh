@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# usage: test.sh
+# usage: test-page.sh
 #
 # Does fnstat-html.py make a page of what "perf report --json" writes, which does in Chromium what
 # it should, or refuse it with one sentence? KTAP.
