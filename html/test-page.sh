@@ -70,9 +70,9 @@ write("clock", re.sub('"(windows|used)": [0-9]+', r'"\1": 0',
 		      json.dumps(report).replace("cycles/period=100/", "cpu-clock")
 				.replace('"mode"', '"shared_object": "app", "mode"')))
 write("others", json.dumps(report).replace('"unit": "cycles"', '"unit": "page-faults"')
-				 .replace('{"cpi"', """{
+				 .replace('{"cpi": {', """{
 	"other": {"mark": "", "value": 1, "low": null, "high": null},
-	"instructions-share": {"mark": "", "value": 1, "low": null, "high": null}, "cpi\""""))
+	"instructions-share": {"mark": "", "value": 1, "low": null, "high": null}, "cpi": {"""))
 write("no-json", "perf report: no data")
 write("list", [])
 write("version", {**report, "version": 2})
@@ -83,7 +83,7 @@ write("deep", "[" * 100000)
 write("huge", json.dumps(report).replace('"value": 1.5', '"value": 1' + 400 * "0"))
 # Metrics of TopDown can be so.
 write("negative", re.sub('"value": [0-9.]+', '"value": -1.5', json.dumps(report))
-      .replace('"value": -1.5', '"value": -0.001', 1).replace('"cpi"', '"tma_x"'))
+      .replace('"value": -1.5', '"value": -0.001', 1).replace('"cpi": {', '"tma_x": {'))
 END
 
 if ! page "${testdir}/good.json"
