@@ -4,8 +4,8 @@
 #                print the metrics of its functions (MACHINES="NAME ...": on these)
 # make test      run the checks, and the tests of the machines of CI: "N passed, N failed, N skipped"
 #                MACHINES="NAME ..."  those of these machines, or NAME@KERNEL
-#                TEST="NAME[.FILTER] ..."  these tests: a line of a list, or of
-#                a selftest those with FILTER in their TAP names, for example
+#                TEST="NAME[.FILTER] ..."  these lines of a machine's list, or of a
+#                selftest the tests with FILTER in their TAP names:
 #                TEST=alt_period.cycles.jitter
 #                build/results/junit.xml has the results as JUnit
 # make shell     a shell on a test machine: MACHINES=NAME
@@ -13,9 +13,9 @@
 # make import    make build/linux from the base and patches/
 # make export    make patches/ and the plain files from build/linux
 # make check     apply, compare and lint the patches
+#                import, export, check: TREE=qemu for patches/qemu and build/qemu
 # make mail      write build/mail/TOPIC for git send-email: TOPIC=NAME
 #                SIGNOFF='NAME <MAIL>'; those of patches/qemu, man-pages and syzkaller too
-#                import, export, check: TREE=qemu for patches/qemu and build/qemu
 # make lint      lint the scripts and the plain files, and test the scripts: two minutes
 #
 # make bench     print evidence: WHAT=, see below
@@ -34,8 +34,8 @@
 #                          Debian package in patches/base.pin
 #   JOBS=N                 jobs at the same time (default: as many as CPUs)
 #   CMDLINE="OPTION ..."   more options for the kernels of test machines
-#   RERUN=yes              run a test machine again that nothing has changed for: without,
-#                          its results are those of the last run, which is the same to the bit
+#   RERUN=yes              run test machines even if nothing has changed for them. Default:
+#                          take the results of the last run, which repeats to the bit
 #   XDG_CACHE_HOME=DIRECTORY  the cache is in perf-windows there (~/.cache)
 # With UPDATE_PINS=1, what is downloaded from Debian is pinned to today's versions.
 #

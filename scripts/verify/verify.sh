@@ -19,6 +19,7 @@
 #              operations on all kinds of events, on MACHINES= (two CPUs with KASAN and
 #              lockdep, Intel with PEBS, AMD). Data races: MACHINES=arm64-stress@kcsan
 #              CMDLINE=panic_on_warn=0, and the console
+#   hacking    docs/hacking.md, typed in a copy of this repository
 #   machines   the tests of all machines that "make test" leaves out: other CPUs, and kernels
 #              with KASAN and lockdep
 #   mutants    "perf test" notices each line of mutants.table that is wrong
@@ -39,6 +40,7 @@ alone)	"$here/alone.sh" ${TOPIC:+"$TOPIC"} ;;
 archs)	"$here/archs.sh" "${archs[@]}" ;;
 deb)	"$TOP/scripts/ship/deb-test.sh" ${PACKAGES:+"$PACKAGES"} ;;
 fuzz)	"$here/fuzz.sh" "${machines[@]}" ;;
+hacking) "$TOP/tests/host/hacking.sh" ;;
 machines)
 	mapfile -t machines < <(. "$TOP/scripts/run/machines.sh" && other_items)
 	"$TOP/scripts/run/test.sh" "${machines[@]}" ;;

@@ -22,6 +22,7 @@ README.md|block|patches/ *|the directories
 perf-fnstat.txt|block|-e '{cycles/period=*...}:uS'|an option, and cut
 README.md|line|make *|builds or boots, where this repository is
 README.md|line|cd build/linux *|needs a kernel tree
+README.md|line|perf fnstat report --json *|needs Python, where this repository is
 README.md|line|sudo apt *|installs packages: make verify WHAT=deb does
 alternating-periods.rst|line|perf record -e '{cycles/PERIOD/*|a period of the table
 alternating-periods.rst|line|perf report --stats|for each of these
