@@ -3,7 +3,7 @@
  * perf fnstat: metrics per function, from the counts of short windows.
  *
  * perf record with an event that alternates between long intervals and windows, and perf
- * report with their statistics: see util/window.c and util/fnstat-stats.c.
+ * report with their statistics: see util/fnstat.h.
  */
 #include "builtin.h"
 
@@ -516,7 +516,7 @@ static int cmd_fnstat_record(int argc, const char **argv)
 		rec.period = DEFAULT_PERIOD;
 
 	ret = can_count_cycles("", rec.kernel);
-	/* perf record would drop the kernel silently, and keep the lengths for it. */
+	/* perf record would drop the kernel silently. */
 	if (rec.kernel && !args.kernel && (ret == -EACCES || ret == -EPERM)) {
 		int user = can_count_cycles("", /*kernel=*/false);
 

@@ -143,20 +143,6 @@ static int check_nr_threads(struct fixture *f)
 	return TEST_OK;
 }
 
-/* The place of a sample is not told to a user who may not see the kernel. */
-static int check_hidden(void)
-{
-	struct hist_entry he = { .level = 'k' };
-	char name[64];
-
-	hist_entry__sym_snprintf(&he, name, sizeof(name), sizeof(name));
-	TEST_ASSERT_VAL("hidden", strstr(name, "[k] (hidden)"));
-	he.ip = 16;
-	hist_entry__sym_snprintf(&he, name, sizeof(name), sizeof(name));
-	TEST_ASSERT_VAL("address", strstr(name, "0x0000000000000010"));
-	return TEST_OK;
-}
-
 /* A thread's events counted for half of its time, and then for all of it. */
 static int check_running_time(struct fixture *f)
 {
@@ -795,7 +781,7 @@ static int test__fnstat_metrics(struct test_suite *test __maybe_unused,
 
 	if (fixture__init_events(&f, "{cycles,instructions,branches,branch-misses}"))
 		return TEST_FAIL;
-	ret = check_names(&f) ?: check_hidden();
+	ret = check_names(&f);
 	fixture__exit(&f);
 	return ret;
 }

@@ -65,10 +65,7 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 			continue;
 		}
 		if (perf_hpp__is_sym_entry(fmt)) {
-			if (hist_entry__is_hidden(he->level, he->ip))
-				output_json_string(fp, HIDDEN_PLACE);
-			else
-				fprintf(fp, "\"%#" PRIx64 "\"", he->ip);
+			fprintf(fp, "\"%#" PRIx64 "\"", he->ip);
 			continue;
 		}
 		/* Its blanks are part of a name. */
@@ -80,7 +77,7 @@ static void hist_entry__fprintf_keys_json(struct hist_entry *he, struct hists *h
 		fmt->entry(fmt, &hpp, he);
 		output_json_string(fp, strim(buf));
 	}
-	if (he->ms.sym || he->ip || hist_entry__is_hidden(he->level, he->ip))
+	if (he->ms.sym || he->ip)
 		output_json_key_format(fp, true, depth, "mode", "\"%c\"", he->level);
 }
 
