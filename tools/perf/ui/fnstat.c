@@ -865,11 +865,10 @@ int evlist__check_samples(struct evlist *evlist, const char *path, bool part)
 	char *unit;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (!evsel__reads_group(evsel))
-			continue;
-		if (evsel__hists(evsel)->stats.nr_samples)
+		if (evsel__is_group_leader(evsel) && evsel__hists(evsel)->stats.nr_samples)
 			return 0;
-		sampler = evsel;
+		if (evsel__reads_group(evsel))
+			sampler = evsel;
 	}
 	if (!sampler)
 		return 0;
