@@ -865,7 +865,9 @@ int evlist__check_samples(struct evlist *evlist, const char *path, bool part)
 	char *unit;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__is_group_leader(evsel) && evsel__hists(evsel)->stats.nr_samples)
+		/* It can be alone on a core PMU, and its group on another. */
+		if (evsel__group_sampler(evsel__leader(evsel)) == evsel &&
+		    evsel__hists(evsel)->stats.nr_samples)
 			return 0;
 		if (evsel__reads_group(evsel))
 			sampler = evsel;
