@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../run/machines.sh"
 
 # The programs that a driver can fail.
-programs='alt_period|alt_period_ctl|alt_period_task|alt_period_freq|alt_period_bpf|group_throttle|sample_period'
+programs='alt_period|alt_period_task|alt_period_freq|alt_period_bpf|group_throttle|sample_period'
 missing=0
 
 printf '%-34s %-14s %6s %6s %7s  %s\n' driver 'ran on' passed failed skipped refuses

@@ -28,11 +28,11 @@
 #define RING_PAGES	256	/* power of two */
 
 struct sample {
-	__u32 pid, tid;
+	__u32 pid;
 	__u64 period;		/* PERF_SAMPLE_PERIOD */
 	bool window;		/* PERF_RECORD_MISC_ALT_WINDOW */
 	bool split;		/* PERF_RECORD_MISC_ALT_SPLIT */
-	unsigned int gaps;	/* ring::nr_unthrottled and nr_switches before it */
+	unsigned int gaps;	/* ring::nr_gaps before it */
 	__u64 count[3];		/* of the event and its siblings, if read */
 };
 
@@ -41,8 +41,7 @@ struct ring {
 	size_t size;			/* of the whole mapping */
 	__u64 tail;
 	unsigned int nr_throttled;
-	unsigned int nr_unthrottled;
-	unsigned int nr_switches;	/* of tasks on this CPU, with context_switch */
+	unsigned int nr_gaps;		/* throttled, or tasks switched, with context_switch */
 	unsigned int nr_lost;
 	unsigned int nr_broken;		/* headers that make no sense */
 };
@@ -58,68 +57,34 @@ static inline int try_attr(struct perf_event_attr *attr)
 	return 0;
 }
 
-/* Returns true if the kernel knows the fields. */
+/* Returns true if the kernel knows the fields: it has another error then. */
 static inline bool have_alt_period(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.size = sizeof(attr),
-		.sample_period = 1000,
-		.alt_sample_period = 10,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	struct perf_event_attr attr = { .size = sizeof(attr), .alt_sample_period = 1 };
 
 	return try_attr(&attr) != E2BIG;
 }
 
-/*
- * Returns why an ordinary event cannot be opened on this machine, or NULL if that
- * must not fail with @err.
- */
+/* Returns why a machine may refuse an ordinary event with @err, or NULL if it must not. */
 static inline const char *why_missing(int err)
 {
-	switch (err) {
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
+	if (err == ENOENT || err == ENODEV || err == EOPNOTSUPP)
 		return "no such event";
-	case EACCES:
-	case EPERM:
+	if (err == EACCES || err == EPERM)
 		return "not permitted, see /proc/sys/kernel/perf_event_paranoid";
-	default:
-		return NULL;
-	}
+	return NULL;
 }
 
-enum exactness {
-	EXACT_AUTO,
-	EXACT_YES,
-	EXACT_NO,
-};
-
 /*
- * Reads ALT_PERIOD_EXACT from the environment. It tells how the hardware counters of this
- * machine count:
- *
- *   yes	exactly; a counter that does not, or cannot be tested, is a failure
- *   no		not exactly; only flags and labels of their samples are checked
- *   auto	unknown, the default; a test finds out with an ordinary event
+ * Reads ALT_PERIOD_EXACT from the environment: with "yes" the hardware counters of this
+ * machine count exactly, and intervals are compared to the event. Without it tests check
+ * the sequence and its labels.
  */
-static inline enum exactness machine_exactness(void)
+static inline bool machine_is_exact(void)
 {
 	const char *value = getenv("ALT_PERIOD_EXACT");
 
-	if (!value || !strcmp(value, "auto"))
-		return EXACT_AUTO;
-	if (!strcmp(value, "yes"))
-		return EXACT_YES;
-	if (!strcmp(value, "no"))
-		return EXACT_NO;
-	fprintf(stderr, "ALT_PERIOD_EXACT=%s is not one of yes, no, auto\n", value);
-	exit(1);
+	return value && !strcmp(value, "yes");
 }
 
 /*
@@ -129,12 +94,8 @@ static inline enum exactness machine_exactness(void)
 static inline unsigned int machine_slowness(void)
 {
 	const char *value = getenv("ALT_PERIOD_SLOW");
-	int times = value ? atoi(value) : 1;
 
-	if (times >= 1)
-		return times;
-	fprintf(stderr, "ALT_PERIOD_SLOW=%s is not a number above 0\n", value);
-	exit(1);
+	return value ? atoi(value) : 1;
 }
 
 /* The limits of an interval, long or window. */
@@ -151,34 +112,29 @@ static inline __u64 interval_max(const struct perf_event_attr *attr, bool window
 }
 
 /*
- * Gives @attr the ID of the core PMU of this CPU, and stays on the CPUs of that PMU:
- * without an ID, a hardware event of a task counts on any one of several core PMUs.
- * Does nothing where there is one core PMU.
+ * Where there are several core PMUs, gives @attr the ID of that of this CPU, and stays here:
+ * without an ID, a hardware event of a task counts on any one of them.
  */
 static inline void stay_on_core_pmu(struct perf_event_attr *attr)
 {
-	cpu_set_t allowed, cpus;
 	int cpu = sched_getcpu();
-	int type = -1;
+	cpu_set_t cpus;
 	glob_t files;
 
-	if (cpu < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) ||
-	    glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &files))
+	if (glob("/sys/bus/event_source/devices/*/cpus", 0, NULL, &files))
 		return;
-	for (size_t i = 0; type < 0 && i < files.gl_pathc && files.gl_pathc > 1; i++) {
+	for (size_t i = 0; files.gl_pathc > 1 && i < files.gl_pathc; i++) {
 		char *path = files.gl_pathv[i];
+		int type;
 
 		if (!read_cpus(path, &cpus) || !CPU_ISSET(cpu, &cpus))
 			continue;
 		strcpy(strrchr(path, '/'), "/type");	/* no longer than /cpus */
 		type = read_number(path);
+		if (type >= 0 && pin_to(cpu))
+			attr->config |= (__u64)type << 32;
 	}
 	globfree(&files);
-	if (type < 0)
-		return;
-	CPU_AND(&cpus, &cpus, &allowed);
-	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
-		attr->config |= (__u64)type << 32;
 }
 
 static inline void spin_a_while(void)
@@ -218,33 +174,22 @@ static inline __u64 ring_used(const struct ring *ring)
 	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) - ring->tail;
 }
 
-static inline void ring_copy(const struct ring *ring, __u64 at, void *to, size_t size)
+/* Returns the eight bytes at @at, which never wrap around: records are made of such. */
+static inline __u64 ring_u64(const struct ring *ring, __u64 at)
 {
 	const char *data = (char *)ring->page + ring->page->data_offset;
 
-	for (size_t i = 0; i < size; i++)
-		((char *)to)[i] = data[(at + i) % ring->page->data_size];
-}
-
-static inline __u64 ring_u64(const struct ring *ring, __u64 at)
-{
-	__u64 value;
-
-	ring_copy(ring, at, &value, sizeof(value));
-	return value;
+	return *(__u64 *)(data + at % ring->page->data_size);
 }
 
 /*
- * Takes the next record from the ring: its header, and in @at the place of what
- * follows it, for ring_copy() until the next call. Returns false if there is none.
- * Skips all that is there if a header makes no sense, and counts that.
- *
- *	while (ring_next(ring, &header, &at))
- *		...
+ * Takes the next record from the ring: its header, and in @at the place of what follows it,
+ * for ring_u64() until the next call. Returns false if there is none. Skips all that is
+ * there if a header makes no sense.
  */
 static inline bool ring_next(struct ring *ring, struct perf_event_header *header, __u64 *at)
 {
-	__u64 used;
+	__u64 used, first;
 
 	/* The records before are done with. */
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
@@ -252,10 +197,9 @@ static inline bool ring_next(struct ring *ring, struct perf_event_header *header
 	if (!used)
 		return false;
 
-	if (used >= sizeof(*header))
-		ring_copy(ring, ring->tail, header, sizeof(*header));
-	if (used < sizeof(*header) || header->size < sizeof(*header) ||
-	    header->size % 8 || header->size > used) {
+	first = ring_u64(ring, ring->tail);
+	memcpy(header, &first, sizeof(*header));
+	if (header->size < sizeof(*header) || header->size % 8 || header->size > used) {
 		ring->nr_broken++;
 		ring->tail += used;
 		__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
@@ -266,15 +210,14 @@ static inline bool ring_next(struct ring *ring, struct perf_event_header *header
 	ring->tail += header->size;
 	ring->nr_lost += header->type == PERF_RECORD_LOST;
 	ring->nr_throttled += header->type == PERF_RECORD_THROTTLE;
-	ring->nr_unthrottled += header->type == PERF_RECORD_UNTHROTTLE;
-	ring->nr_switches += header->type == PERF_RECORD_SWITCH_CPU_WIDE;
+	ring->nr_gaps += header->type == PERF_RECORD_UNTHROTTLE ||
+			 header->type == PERF_RECORD_SWITCH_CPU_WIDE;
 	return true;
 }
 
 /*
- * Reads up to @max samples of an event whose sample_type is PERF_SAMPLE_TID,
- * PERF_SAMPLE_PERIOD or not, and PERF_SAMPLE_READ with PERF_FORMAT_GROUP or not.
- * Returns their number.
+ * Reads up to @max samples, and returns their number. @sample_type is PERF_SAMPLE_TID, and
+ * may be PERF_SAMPLE_PERIOD and, with PERF_FORMAT_GROUP, PERF_SAMPLE_READ.
  */
 static inline size_t ring_read(struct ring *ring, struct sample *samples, size_t max,
 			       __u64 sample_type)
@@ -285,26 +228,25 @@ static inline size_t ring_read(struct ring *ring, struct sample *samples, size_t
 
 	while (nr < max && ring_next(ring, &header, &at)) {
 		struct sample *s = &samples[nr];
+		__u64 ids, counters;
 
 		if (header.type != PERF_RECORD_SAMPLE)
 			continue;
 		memset(s, 0, sizeof(*s));
 		s->window = header.misc & PERF_RECORD_MISC_ALT_WINDOW;
 		s->split = header.misc & PERF_RECORD_MISC_ALT_SPLIT;
-		s->gaps = ring->nr_unthrottled + ring->nr_switches;
-		ring_copy(ring, at, &s->pid, 4);
-		ring_copy(ring, at + 4, &s->tid, 4);
+		s->gaps = ring->nr_gaps;
+		ids = ring_u64(ring, at);
+		memcpy(&s->pid, &ids, 4);
 		at += 8;
 		if (sample_type & PERF_SAMPLE_PERIOD) {
 			s->period = ring_u64(ring, at);
 			at += 8;
 		}
 		if (sample_type & PERF_SAMPLE_READ) {
-			__u64 counters = ring_u64(ring, at);
-
-			if (counters > 3)
-				counters = 3;
-			ring_copy(ring, at + 8, s->count, 8 * counters);
+			counters = ring_u64(ring, at);
+			for (__u64 i = 0; i < counters && i < 3; i++)
+				s->count[i] = ring_u64(ring, at + 8 + 8 * i);
 		}
 		nr++;
 	}

@@ -160,7 +160,7 @@ FIXTURE_SETUP(bpf)
 	self->fd = -1;
 	self->map = -1;
 	self->prog = -1;
-	self->exact = machine_exactness() == EXACT_YES;
+	self->exact = machine_is_exact();
 
 	if (!have_alt_period())
 		SKIP(return, "the kernel has no alternating sample periods");

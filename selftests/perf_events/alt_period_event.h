@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An event under test, and checks of its samples.
- *
- * Intervals that are counted exactly are compared exactly, see machine_exactness().
+ * An event under test, its fixture with a variant for each hardware event, and checks of
+ * its samples.
  */
 #ifndef ALT_PERIOD_EVENT_H
 #define ALT_PERIOD_EVENT_H
@@ -13,24 +12,22 @@
 #include "alt_period.h"
 #include "kselftest_harness.h"
 
+#define WINDOW		300
 #define ROUNDS		200	/* that most tests look at */
 #define MAX_SAMPLES	4096
 #define SECONDS		(25 * machine_slowness())	/* at most, for a measurement */
 
 struct event {
 	struct perf_event_attr attr;	/* of an ordinary event until use_windows() */
-	__u64 alt_period;
 	bool exact;			/* each interval is as long as its label */
-	bool optional;			/* the PMU may have no windows */
-	bool member;			/* the leader's buffer tells of throttling */
-	bool stops;			/* and an interval may end meanwhile */
+	bool stops;			/* an interval may end while it is stopped */
+	bool gaps_unknown;		/* its buffer does not tell what splits windows */
 	long switches;			/* of this task, when it was opened */
 
 	struct ring ring;
-	struct sample *samples;
+	struct sample samples[MAX_SAMPLES];
 	size_t nr_samples;
 	int fd;
-	int sibling;
 };
 
 static inline long task_switches(void)
@@ -41,27 +38,19 @@ static inline long task_switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Prepares @event for an ordinary event. The type and config are still to be set. */
-static inline void event_init(struct __test_metadata *_metadata, struct event *event,
-			      __u64 period, __u64 alt_period)
+/* Prepares @event for an ordinary event. */
+static inline void event_init(struct event *event, __u32 type, __u64 config, __u64 period)
 {
 	memset(event, 0, sizeof(*event));
-	event->fd = -1;
-	event->sibling = -1;
-	event->samples = calloc(MAX_SAMPLES, sizeof(*event->samples));
-	ASSERT_NE(NULL, event->samples);
-
 	event->attr.size = sizeof(event->attr);
+	event->attr.type = type;
+	event->attr.config = config;
 	event->attr.sample_period = period;
 	event->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
 	event->attr.read_format = PERF_FORMAT_GROUP;
 	event->attr.disabled = 1;
 	event->attr.exclude_kernel = 1;
 	event->attr.exclude_hv = 1;
-	event->alt_period = alt_period;
-	event->exact = true;
-	event->optional = true;
-	event->switches = task_switches();
 }
 
 /* Returns false, and skips the test, if this machine has no such event. */
@@ -75,37 +64,42 @@ static inline bool require_event(struct __test_metadata *_metadata, struct event
 	return true;
 }
 
-/* Opens the event, with @sibling as member of its group unless that is NULL. */
-static inline int event_open(struct event *event, struct perf_event_attr *sibling)
+/*
+ * Gives the event its windows. Returns false, and skips the test, if this kernel or
+ * this PMU has none.
+ */
+static inline bool use_windows(struct __test_metadata *_metadata, struct event *event)
+{
+	int err;
+
+	if (!have_alt_period())
+		SKIP(return false, "the kernel has no alternating sample periods");
+	event->attr.alt_sample_period = WINDOW;
+	err = try_attr(&event->attr);
+	if (err == EOPNOTSUPP && !machine_is_exact())
+		SKIP(return false, "the PMU does not support alternating sample periods");
+	EXPECT_EQ(0, err) TH_LOG("open with alt_sample_period: %s", strerror(err));
+	return !err;
+}
+
+/* Opens the event with its buffer. Returns 0 or an error. */
+static inline int event_open_on(struct event *event, pid_t pid, int cpu, int group)
 {
 	event->switches = task_switches();
-	event->fd = perf_event_open(&event->attr, 0, -1, -1);
-	if (event->fd < 0)
-		return -errno;
-	if (sibling) {
-		event->sibling = perf_event_open(sibling, 0, -1, event->fd);
-		if (event->sibling < 0)
-			return -errno;
-	}
-	return ring_map(&event->ring, event->fd) ? -errno : 0;
+	event->nr_samples = 0;
+	event->fd = perf_event_open(&event->attr, pid, cpu, group);
+	return event->fd < 0 || ring_map(&event->ring, event->fd) ? errno : 0;
+}
+
+static inline int event_open(struct event *event)
+{
+	return event_open_on(event, 0, -1, -1);
 }
 
 static inline void event_close(struct event *event)
 {
 	ring_unmap(&event->ring);
-	if (event->fd >= 0)
-		close(event->fd);
-	if (event->sibling >= 0)
-		close(event->sibling);
-	event->fd = -1;
-	event->sibling = -1;
-	event->nr_samples = 0;
-}
-
-static inline void event_destroy(struct event *event)
-{
-	event_close(event);
-	free(event->samples);
+	close(event->fd);
 }
 
 static inline void collect(struct event *event)
@@ -135,36 +129,17 @@ static inline bool sample_for(struct event *event, size_t nr)
 {
 	bool ret;
 
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 	ret = work_until(event, nr);
-	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 	collect(event);
 	return ret;
 }
 
 /*
- * Gives the event its windows. Returns false, and skips the test, if this kernel or
- * this PMU has none.
- */
-static inline bool use_windows(struct __test_metadata *_metadata, struct event *event)
-{
-	int err;
-
-	if (!have_alt_period())
-		SKIP(return false, "the kernel has no alternating sample periods");
-	event->attr.alt_sample_period = event->alt_period;
-	err = try_attr(&event->attr);
-	if (err == EOPNOTSUPP && event->optional)
-		SKIP(return false, "the PMU does not support alternating sample periods");
-	EXPECT_EQ(0, err) TH_LOG("open with alt_sample_period: %s", strerror(err));
-	return !err;
-}
-
-/*
  * Checks samples @from to @to - 1, the first of which ends a long interval (@phase 0)
- * or a window (1 to the number of windows): the flag is set for windows only, the
- * label is within the limits, and, if counts are known, so are the counts. @before is
- * the count where the first interval began.
+ * or a window (1 and more), and begins at the count @before: the flag is set for windows
+ * only, the label is within the limits, and the counts are what the label says.
  */
 static inline void check_sequence(struct __test_metadata *_metadata, struct event *event,
 				  size_t from, size_t to, unsigned int phase, __u64 before)
@@ -190,26 +165,26 @@ static inline void check_sequence(struct __test_metadata *_metadata, struct even
 		if (event->exact && (attr->sample_type & PERF_SAMPLE_READ)) {
 			/*
 			 * x86 arms two events at least, also if one is left of an interval
-			 * that was stopped, and the next long one pays.
+			 * that was stopped, marks a window, and the next long one pays.
 			 */
-			__u64 more = stops, less = window ? 0 : more * (1 + windows);
+			__u64 more = window ? s->split : stops;
+			__u64 less = window ? 0 : more * (1 + windows);
 
-			ASSERT_LE(s->period, counted + less)
-				TH_LOG("sample %zu: %s is shorter than its label", i,
-				       window ? "window" : "long interval");
+			ASSERT_LE(s->period, counted + less) TH_LOG("sample %zu: too short", i);
 			if (!stops || window)
 				ASSERT_GE(s->period + more, counted)
-					TH_LOG("sample %zu: %s is longer than its label", i,
-					       window ? "window" : "long interval");
+					TH_LOG("sample %zu: too long", i);
 		}
 		/*
-		 * Only a window is split, and only if something came between. An NMI may
+		 * A window is split if something came between, and only then. An NMI may
 		 * throttle the event while the sample that begins the window is being
 		 * written; the record of that precedes the sample.
 		 */
-		if (s->split) {
-			ASSERT_TRUE(s->window) TH_LOG("sample %zu: split", i);
-			ASSERT_TRUE(event->member || counted > s->period ||
+		ASSERT_GE(window, s->split) TH_LOG("sample %zu: split", i);
+		if (window && !event->gaps_unknown) {
+			ASSERT_TRUE(s->split || s->gaps == s[-1].gaps)
+				TH_LOG("sample %zu: not split", i);
+			ASSERT_TRUE(!s->split || counted > s->period ||
 				    s->gaps != (i > 1 ? s[-2].gaps : 0))
 				TH_LOG("sample %zu: split", i);
 		}
@@ -218,21 +193,39 @@ static inline void check_sequence(struct __test_metadata *_metadata, struct even
 	}
 }
 
-static inline void print_summary(struct event *event)
+/* Hardware events */
+FIXTURE(hw)
 {
-	size_t windows = 0;
+	struct event event;
+};
 
-	for (size_t i = 0; i < event->nr_samples; i++)
-		windows += event->samples[i].window;
-	ksft_print_msg("%zu long and %zu window samples, %s\n", event->nr_samples - windows,
-		       windows, event->exact ? "every interval exactly its length" :
-					       "labels and flags only");
+FIXTURE_VARIANT(hw)
+{
+	__u64 config;
+};
+
+FIXTURE_VARIANT_ADD(hw, cycles)
+{
+	.config = PERF_COUNT_HW_CPU_CYCLES,
+};
+
+FIXTURE_VARIANT_ADD(hw, instructions)
+{
+	.config = PERF_COUNT_HW_INSTRUCTIONS,
+};
+
+FIXTURE_SETUP(hw)
+{
+	struct event *event = &self->event;
+
+	event_init(event, PERF_TYPE_HARDWARE, variant->config, 999700);
+	stay_on_core_pmu(&event->attr);
+	event->exact = machine_is_exact();
+	require_event(_metadata, event);
 }
 
-/* Stays on this CPU. */
-static inline bool pin_to_cpu(void)
+FIXTURE_TEARDOWN(hw)
 {
-	return pin_to(sched_getcpu());
 }
 
 #endif /* ALT_PERIOD_EVENT_H */

@@ -1,149 +1,206 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Alternating sample periods of events that are stopped and started by others: by context
- * switches, for the events of children, in excluded modes, and by throttling.
+ * Alternating sample periods of events that something comes between: ioctls, context
+ * switches, children that inherit them, and throttling.
  */
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 #include <signal.h>
-#include <sys/resource.h>
+#include <sys/prctl.h>
 
-#include "alt_period_fixtures.h"
+#include "alt_period_event.h"
 
-/* Starts a task that runs on this CPU whenever this one yields. */
+/*
+ * A new period in the middle of an interval, long or a window: that does not end, and a new
+ * round begins.
+ */
+TEST_F_TIMEOUT(hw, ioc_period, 60)
+{
+	struct event *event = &self->event;
+	const __u64 period = event->attr.sample_period, longer = 2 * period;
+
+	if (!use_windows(_metadata, event))
+		return;
+	for (int window = 0; window < 2; window++) {
+		__u64 counts[2];
+		struct sample *s;
+		size_t nr;
+
+		/* The window must not be over before the ioctl. */
+		event->attr.sample_period = period;
+		event->attr.alt_sample_period = period;
+		ASSERT_EQ(0, event_open(event));
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+		ASSERT_TRUE(work_until(event, 20 + window));
+		ASSERT_EQ(sizeof(counts), read(event->fd, counts, sizeof(counts)));
+		ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &longer));
+		collect(event);
+		nr = event->nr_samples;
+		ASSERT_TRUE(work_until(event, nr + 20));
+
+		check_sequence(_metadata, event, 0, nr, 0, 0);
+		event->attr.sample_period = longer;
+		/* The counter runs between read(2) and the ioctl. If not exact, it pays. */
+		s = &event->samples[nr];
+		if (event->exact)
+			ASSERT_LE(counts[1] + longer, s->count[0]);
+		check_sequence(_metadata, event, nr, nr + 20, 0, s->count[0] - s->period);
+		event_close(event);
+	}
+}
+
+/* Starts a task that takes turns with this one, which stays on its CPU. */
 static pid_t start_rival(void)
 {
-	pid_t pid;
+	pid_t pid = fork();
 
-	if (!pin_to_cpu())
-		return -1;
-	pid = fork();
-	if (!pid) {
-		for (;;)
-			sched_yield();
-	}
-	return pid;
-}
-
-/* Yields after each @steps of work. */
-static bool sample_and_yield(struct event *event, size_t nr, unsigned int steps)
-{
-	time_t end = time(NULL) + SECONDS;
-
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-	while (event->nr_samples < nr && time(NULL) <= end) {
-		for (unsigned int i = 0; i < steps; i++)
-			spin_a_while();
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		spin_a_while();
 		sched_yield();
-		if (ring_used(&event->ring))
-			collect(event);
 	}
-	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-	collect(event);
-	return event->nr_samples >= nr;
 }
 
-static void check_context_switches(struct __test_metadata *_metadata, struct event *event,
-				   unsigned int steps)
+static void stop_rival(pid_t pid)
 {
-	struct rusage before, after;
-	long switches;
-	pid_t rival;
-
-	rival = start_rival();
-	ASSERT_LT(0, rival);
-	getrusage(RUSAGE_SELF, &before);
-	EXPECT_EQ(0, event_open(event, NULL));
-	EXPECT_TRUE(sample_and_yield(event, 2 * ROUNDS, steps));
-	getrusage(RUSAGE_SELF, &after);
-	kill(rival, SIGKILL);
-	waitpid(rival, NULL, 0);
-
-	switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
-	ksft_print_msg("%ld context switches\n", switches);
-	ASSERT_LT(100, switches);
-	ASSERT_LE(2 * ROUNDS, event->nr_samples);
-	check_sequence(_metadata, event, 0, 2 * ROUNDS, 0, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
-static void test_context_switches(struct __test_metadata *_metadata, struct event *event)
+/* Opens @event for this task, or for a CPU, where it sees whatever runs there. */
+static int open_for(struct event *event, bool cpu, int group)
 {
-	/* Not in step with the windows. */
-	check_context_switches(_metadata, event, 3);
+	event->attr.context_switch = cpu;
+	return event_open_on(event, cpu ? -1 : 0, cpu ? sched_getcpu() : -1, group);
+}
+
+/*
+ * The event is disabled and enabled again in the middle of intervals, or another task runs:
+ * the intervals go on. Windows of an event of a CPU are marked then. Those of an event of a
+ * task are not, for the task knows what it did.
+ */
+static void check_turns(struct __test_metadata *_metadata, struct event *event, bool disable)
+{
+	ASSERT_TRUE(pin_to(sched_getcpu()));
+	event->stops = true;
+	event->attr.sample_period = 100000;
+	event->attr.alt_sample_period = 1500;
+	for (int cpu = 0; cpu < 2; cpu++) {
+		time_t end = time(NULL) + SECONDS;
+		pid_t rival = disable ? 0 : start_rival();
+		size_t split = 0, whole = 0;
+
+		ASSERT_LE(0, rival);
+		if (open_for(event, cpu, -1)) {
+			ASSERT_TRUE(cpu);
+			SKIP(return, "no events of a CPU: %s", strerror(errno));
+		}
+		for (int turn = 0; event->nr_samples < ROUNDS && time(NULL) <= end; turn++) {
+			size_t nr = event->nr_samples;
+
+			ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
+			/* Not in step with the windows. */
+			for (int i = 0; i <= turn % 7; i++)
+				spin_a_while();
+			ASSERT_EQ(0, disable ? ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0) :
+					       sched_yield());
+			collect(event);
+			/* No record tells that it was disabled. */
+			for (; disable && cpu && nr < event->nr_samples; nr++)
+				event->samples[nr].gaps += turn;
+		}
+		if (rival) {
+			stop_rival(rival);
+			ASSERT_LT(100, task_switches() - event->switches);
+		}
+		ASSERT_LE(ROUNDS, event->nr_samples);
+		check_sequence(_metadata, event, 0, ROUNDS, 0, 0);
+		for (size_t i = 0; i < ROUNDS; i++) {
+			split += event->samples[i].split;
+			whole += event->samples[i].window && !event->samples[i].split;
+		}
+		ASSERT_LT(10, whole);
+		ASSERT_LE(cpu ? 10 : 0, split);
+		event_close(event);
+	}
+}
+
+TEST_F_TIMEOUT(hw, disabled, 90)
+{
+	if (use_windows(_metadata, &self->event))
+		check_turns(_metadata, &self->event, true);
 }
 
 TEST_F_TIMEOUT(hw, context_switches, 90)
 {
-	self->event.stops = true;
 	if (use_windows(_metadata, &self->event))
-		test_context_switches(_metadata, &self->event);
+		check_turns(_metadata, &self->event, false);
 }
 
-/* Every child starts with its own long interval, and draws its own jitter. */
-static void test_inherit(struct __test_metadata *_metadata, struct event *event)
+/*
+ * Parent and child take turns within their windows. Each has its own sequence, from its
+ * first interval on: the events stay with their task, although those of two tasks are equal
+ * and could be handed on at a context switch.
+ */
+static void check_inherited(struct __test_metadata *_metadata, struct event *event)
 {
-	enum { CHILDREN = 2, EACH = 2 * 20 };
-	pid_t children[CHILDREN];
-	struct sample seen[CHILDREN][EACH];
-	size_t nr[CHILDREN] = {};
-	int done = 0, same = 0;
+	enum { EACH = 100 };
+	time_t end = time(NULL) + SECONDS;
+	struct sample seen[2][EACH];
+	size_t nr[2] = {};
+	pid_t child;
 
-	/*
-	 * With PERF_SAMPLE_READ each task keeps its own event; otherwise tasks
-	 * with equal inherited events hand them on at a context switch.
-	 */
-	event->attr.inherit = 1;
-	event->attr.sample_jitter = event->attr.sample_period / 2;
-
-	/* An event that is inherited can be mapped only if bound to a CPU. */
-	ASSERT_TRUE(pin_to_cpu());
-	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
-	ASSERT_LE(0, event->fd);
-	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_EQ(0, event_open_on(event, 0, sched_getcpu(), -1));
+	/* What changes an event later breaks the equality. */
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	/* The parent is in the middle of its sequence when it forks. */
 	ASSERT_TRUE(work_until(event, 3));
-
-	for (int c = 0; c < CHILDREN; c++) {
-		children[c] = fork();
-		ASSERT_LE(0, children[c]);
-		if (!children[c]) {
-			for (;;)
-				spin_a_while();
-		}
-	}
-
-	for (time_t end = time(NULL) + SECONDS; done < CHILDREN && time(NULL) <= end;) {
-		usleep(1000);
-		collect(event);
+	child = start_rival();
+	ASSERT_LT(0, child);
+	do {
 		for (size_t i = 0; i < event->nr_samples; i++) {
-			const struct sample *s = &event->samples[i];
+			int t = event->samples[i].pid == (__u32)child;
 
-			for (int c = 0; c < CHILDREN; c++) {
-				if (s->pid != (__u32)children[c] || nr[c] == EACH)
-					continue;
-				seen[c][nr[c]++] = *s;
-				done += nr[c] == EACH;
-			}
+			if (nr[t] < EACH)
+				seen[t][nr[t]++] = event->samples[i];
 		}
 		event->nr_samples = 0;
-	}
-	for (int c = 0; c < CHILDREN; c++) {
-		kill(children[c], SIGKILL);
-		waitpid(children[c], NULL, 0);
-	}
+		spin_a_while();
+		sched_yield();
+		collect(event);
+	} while ((nr[0] < EACH || nr[1] < EACH) && time(NULL) <= end);
+	stop_rival(child);
+	event_close(event);
 
-	ASSERT_EQ(CHILDREN, done);
-	for (int c = 0; c < CHILDREN; c++) {
-		memcpy(event->samples, seen[c], sizeof(seen[c]));
+	ASSERT_LE(EACH / 4, task_switches() - event->switches);
+	for (int t = 0; t < 2; t++) {
+		ASSERT_EQ(EACH, nr[t]);
+		memcpy(event->samples, seen[t], sizeof(seen[t]));
 		check_sequence(_metadata, event, 0, EACH, 0, 0);
 	}
-	for (int i = 0; i < EACH; i++)
-		same += !seen[0][i].window && seen[0][i].period == seen[1][i].period;
-	EXPECT_GT(EACH / 2, same);
 }
 
-TEST_WINDOWS(hw, inherit, 90)
+TEST_F_TIMEOUT(hw, inherited, 90)
+{
+	struct event *event = &self->event;
+
+	if (!use_windows(_metadata, event))
+		return;
+	/* An event that is inherited can be mapped only if bound to a CPU. */
+	ASSERT_TRUE(pin_to(sched_getcpu()));
+	/* The other task can be throttled as well. */
+	event->gaps_unknown = true;
+	event->attr.inherit = 1;
+	event->attr.sample_period = 20000;
+	event->attr.alt_sample_period = 3000;
+	check_inherited(_metadata, event);
+	/* An event that reads its counts stays with its task anyway: also without. */
+	event->attr.sample_type &= ~PERF_SAMPLE_READ;
+	event->attr.read_format = 0;
+	check_inherited(_metadata, event);
+}
 
 /* At a frequency, too, the copy for a child begins with a long interval and its windows. */
 TEST_F_TIMEOUT(hw, inherited_frequency, 90)
@@ -157,21 +214,17 @@ TEST_F_TIMEOUT(hw, inherited_frequency, 90)
 	event->attr.inherit = 1;
 	event->attr.freq = 1;
 	event->attr.sample_freq = 1000;
-	ASSERT_TRUE(pin_to_cpu());
-	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
-	ASSERT_LE(0, event->fd);
-	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
+	ASSERT_TRUE(pin_to(sched_getcpu()));
+	ASSERT_EQ(0, event_open_on(event, 0, sched_getcpu(), -1));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(work_until(event, 20));
 	for (int c = 0; c < CHILDREN; c++) {
 		time_t end = time(NULL) + SECONDS;
+		pid_t child = start_rival();
 		bool windows[2];
 		int nr = 0;
-		pid_t child = fork();
 
-		ASSERT_LE(0, child);
-		while (!child)
-			spin_a_while();
+		ASSERT_LT(0, child);
 		while (nr < 2 && time(NULL) <= end) {
 			usleep(1000);
 			event->nr_samples = 0;
@@ -181,8 +234,7 @@ TEST_F_TIMEOUT(hw, inherited_frequency, 90)
 					windows[nr++] = event->samples[i].window;
 			}
 		}
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+		stop_rival(child);
 		ASSERT_EQ(2, nr);
 		good += !windows[0] && windows[1];
 	}
@@ -190,225 +242,74 @@ TEST_F_TIMEOUT(hw, inherited_frequency, 90)
 	EXPECT_LE(CHILDREN - 2, good);
 }
 
-/* Pipes with which two tasks take turns. */
-struct turns {
-	int to_child[2], to_parent[2];
-};
-
-/* Ends the turn of this task and waits for its next one. Returns false at the end. */
-static bool pass_turn(int to, int from)
-{
-	char turn = 0;
-
-	return write(to, &turn, 1) == 1 && read(from, &turn, 1) == 1;
-}
-
-static pid_t start_partner(struct turns *turns, struct event *event, unsigned int steps)
-{
-	char turn;
-	pid_t pid;
-
-	if (pipe(turns->to_child) || pipe(turns->to_parent))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		close(turns->to_child[1]);
-		close(turns->to_parent[0]);
-		if (read(turns->to_child[0], &turn, 1) != 1)
-			_exit(1);
-		do {
-			for (unsigned int i = 0; i < steps; i++)
-				spin_a_while();
-		} while (pass_turn(turns->to_parent[1], turns->to_child[0]));
-		_exit(0);
-	}
-	close(turns->to_child[0]);
-	close(turns->to_parent[1]);
-	return pid;
-}
-
 /*
- * Parent and child take turns, each of @steps of the work, within their windows. Each has
- * its own sequence: the events stay with their task, although those of two tasks are equal
- * and could be handed on.
+ * Being throttled and let go again swaps no label, loses no interval, and splits the window,
+ * if it is one: of an event, or of each event of a group, whichever of them overflows.
+ * Returns how often they were throttled.
  */
-static void check_inherited_turns(struct __test_metadata *_metadata, struct event *event,
-				  unsigned int steps)
+static unsigned int check_throttled(struct __test_metadata *_metadata, struct event *events[],
+				    int nr, bool cpu)
 {
-	enum { TASKS = 2, EACH = 2 * 50 };
+	struct event *leader = events[0];
 	time_t end = time(NULL) + SECONDS;
-	struct rusage before, after;
-	struct sample *seen[TASKS];
-	size_t nr[TASKS] = {};
-	struct turns turns;
-	long nr_turns;
-	pid_t child;
+	bool full = false;
 
-	event->attr.inherit = 1;
-	ASSERT_TRUE(pin_to_cpu());
-	event->fd = perf_event_open(&event->attr, 0, sched_getcpu(), -1);
-	ASSERT_LE(0, event->fd);
-	ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	for (int t = 0; t < TASKS; t++) {
-		seen[t] = calloc(EACH, sizeof(*seen[t]));
-		ASSERT_NE(NULL, seen[t]);
+	for (int i = 0; i < nr; i++) {
+		events[i]->attr.disabled = !i;
+		events[i]->stops = nr > 1;
+		/* Its leader's buffer does. */
+		events[i]->gaps_unknown = i;
+		ASSERT_EQ(0, open_for(events[i], cpu, i ? leader->fd : -1))
+			TH_LOG("%s", strerror(errno));
 	}
-	/* What changes an event later breaks the equality. */
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	child = start_partner(&turns, event, steps);
-	ASSERT_LT(0, child);
-	getrusage(RUSAGE_SELF, &before);
-	while ((nr[0] < EACH || nr[1] < EACH) && time(NULL) <= end) {
-		for (unsigned int i = 0; i < steps; i++)
-			spin_a_while();
-		if (!pass_turn(turns.to_child[1], turns.to_parent[0]))
-			break;
-		event->nr_samples = 0;
-		collect(event);
-		for (size_t i = 0; i < event->nr_samples; i++) {
-			int t = event->samples[i].pid == (__u32)child;
-
-			if (nr[t] < EACH)
-				seen[t][nr[t]++] = event->samples[i];
+	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0));
+	while (!full && leader->ring.nr_throttled < 5 && time(NULL) <= end) {
+		spin_a_while();
+		for (int i = 0; i < nr; i++) {
+			collect(events[i]);
+			full |= events[i]->nr_samples == MAX_SAMPLES;
 		}
 	}
-	getrusage(RUSAGE_SELF, &after);
-	/* A task that wakes up may preempt, and answer before anybody waits for it. */
-	nr_turns = after.ru_nvcsw - before.ru_nvcsw + after.ru_nivcsw - before.ru_nivcsw;
-	close(turns.to_child[1]);
-	close(turns.to_parent[0]);
-	waitpid(child, NULL, 0);
-	event_close(event);
+	ASSERT_EQ(0, ioctl(leader->fd, PERF_EVENT_IOC_DISABLE, 0));
 
-	ksft_print_msg("%zu and %zu samples, %ld turns\n", nr[0], nr[1], nr_turns);
-	ASSERT_LE(EACH / 4, nr_turns);
-	for (int t = 0; t < TASKS; t++) {
-		ASSERT_EQ(EACH, nr[t]);
-		memcpy(event->samples, seen[t], EACH * sizeof(*seen[t]));
-		check_sequence(_metadata, event, 0, EACH, 0, 0);
-		free(seen[t]);
+	for (int i = 0; i < nr; i++) {
+		struct event *event = events[i];
+		size_t split = 0;
+
+		collect(event);
+		for (size_t j = 0; j < event->nr_samples; j++) {
+			/* The count of the leader comes first. */
+			event->samples[j].count[0] = event->samples[j].count[i];
+			split += event->samples[j].split;
+		}
+		check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
+		/* The slower event takes a part of the samples, too. */
+		EXPECT_LT(leader->nr_samples / 16, event->nr_samples);
+		EXPECT_LT(event->nr_samples / 16, leader->nr_samples);
+		/* Tasks that are switched split others. */
+		if (!cpu)
+			EXPECT_LE(split, leader->ring.nr_throttled);
 	}
+	for (int i = 0; i < nr; i++)
+		event_close(events[i]);
+	return leader->ring.nr_throttled;
 }
 
-static void check_inherited_turns_twice(struct __test_metadata *_metadata, struct event *event,
-					unsigned int steps)
+static void require_throttled(struct __test_metadata *_metadata, unsigned int nr)
 {
-	check_inherited_turns(_metadata, event, steps);
-	/* An event that reads its counts stays with its task anyway: also without. */
-	event->attr.sample_type &= ~PERF_SAMPLE_READ;
-	event->attr.read_format = 0;
-	check_inherited_turns(_metadata, event, steps);
+	if (!nr && !machine_is_exact())
+		SKIP(return, "this machine keeps up");
+	ASSERT_LT(0, nr);
 }
 
-TEST_F_TIMEOUT(hw, inherited_turns, 90)
-{
-	if (!use_windows(_metadata, &self->event))
-		return;
-	self->event.attr.sample_period = 20000;
-	self->event.attr.alt_sample_period = 3000;
-	check_inherited_turns_twice(_metadata, &self->event, 2);
-}
-
-/* Being throttled and let go again swaps no label and loses no interval. */
-TEST_F(hw, throttling)
+TEST_F(hw, throttled_event)
 {
 	struct event *event = &self->event;
-	time_t end = time(NULL) + SECONDS;
 
 	if (!use_windows(_metadata, event))
 		return;
 	event->attr.sample_period = 400;
-	ASSERT_EQ(0, event_open(event, NULL));
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
-	while (event->nr_samples < MAX_SAMPLES && event->ring.nr_throttled < 3 &&
-	       time(NULL) <= end) {
-		spin_a_while();
-		collect(event);
-	}
-	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0));
-	ksft_print_msg("%zu samples, throttled %u times\n", event->nr_samples,
-		       event->ring.nr_throttled);
-	check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
-	if (!event->ring.nr_throttled && machine_exactness() != EXACT_YES)
-		SKIP(return, "this machine keeps up with %zu samples", event->nr_samples);
-	ASSERT_LT(0, event->ring.nr_throttled);
-}
-
-/* Checks that windows are marked as split, or have exactly the counts of their length. */
-static void check_windows(struct __test_metadata *_metadata, struct event *event,
-			  size_t *whole, size_t *split)
-{
-	*whole = 0;
-	*split = 0;
-	for (size_t i = 1; i < event->nr_samples; i++) {
-		const struct sample *s = &event->samples[i];
-
-		if (!s->window)
-			continue;
-		*split += s->split;
-		*whole += !s->split;
-		ASSERT_TRUE(event->member || (s->gaps != s[-1].gaps) == s->split)
-			TH_LOG("sample %zu: %u throttled or switched in the window", i,
-			       s->gaps - s[-1].gaps);
-		if (event->exact && !s->split) {
-			ASSERT_EQ(s->period, s->count[0] - s[-1].count[0])
-				TH_LOG("sample %zu", i);
-		}
-	}
-}
-
-/*
- * Both events of a group have windows, one of them throttles the group, and none of them
- * loses its sequence.
- */
-static void check_throttled_group(struct __test_metadata *_metadata, struct event *events[2],
-				  bool cpu)
-{
-	time_t end = time(NULL) + SECONDS;
-
-	for (int i = 0; i < 2; i++) {
-		struct event *event = events[i];
-
-		event->attr.disabled = !i;
-		event->attr.context_switch = cpu;
-		event->member = i;
-		event->stops = true;
-		event->fd = perf_event_open(&event->attr, cpu ? -1 : 0, cpu ? sched_getcpu() : -1,
-					    i ? events[0]->fd : -1);
-		ASSERT_LE(0, event->fd) TH_LOG("%s", strerror(errno));
-		ASSERT_EQ(0, ring_map(&event->ring, event->fd));
-	}
-	ASSERT_EQ(0, ioctl(events[0]->fd, PERF_EVENT_IOC_ENABLE, 0));
-	do {
-		spin_a_while();
-		for (int i = 0; i < 2; i++)
-			collect(events[i]);
-	} while (events[0]->nr_samples < MAX_SAMPLES && events[1]->nr_samples < MAX_SAMPLES &&
-		 events[0]->ring.nr_throttled < 5 && time(NULL) <= end);
-	ASSERT_EQ(0, ioctl(events[0]->fd, PERF_EVENT_IOC_DISABLE, 0));
-
-	for (int i = 0; i < 2; i++) {
-		struct event *event = events[i];
-		size_t whole, split;
-
-		collect(event);
-		/* The count of the leader comes first. */
-		for (size_t j = 0; i && j < event->nr_samples; j++)
-			event->samples[j].count[0] = event->samples[j].count[1];
-		check_sequence(_metadata, event, 0, event->nr_samples, 0, 0);
-		check_windows(_metadata, event, &whole, &split);
-		ksft_print_msg("%s%s: %zu windows, %zu split, throttled %u times\n",
-			       i ? "member" : "leader", cpu ? " of a CPU" : "", whole, split,
-			       event->ring.nr_throttled);
-		/* The slower event takes a part of the samples, too. */
-		EXPECT_LT(events[!i]->nr_samples / 16, event->nr_samples);
-		/*
-		 * Where a buffer does not tell it, so many can have been split by the
-		 * throttling. Tasks that are switched split others.
-		 */
-		if (event->member && !cpu)
-			EXPECT_LE(split, events[0]->ring.nr_throttled);
-	}
+	require_throttled(_metadata, check_throttled(_metadata, &event, 1, false));
 }
 
 TEST_F(hw, throttled_group)
@@ -421,71 +322,29 @@ TEST_F(hw, throttled_group)
 	unsigned int throttled = 0;
 	int c;
 
-	if (!use_windows(_metadata, cycles) || !pin_to_cpu())
+	if (!use_windows(_metadata, cycles) || !pin_to(sched_getcpu()))
 		return;
 	instructions.attr.config &= ~(__u64)PERF_HW_EVENT_MASK;
 	instructions.attr.config |= PERF_COUNT_HW_INSTRUCTIONS;
-	instructions.samples = calloc(MAX_SAMPLES, sizeof(*instructions.samples));
-	ASSERT_NE(NULL, instructions.samples);
 	if (!require_event(_metadata, &instructions))
 		return;
+	instructions.attr.alt_sample_period = WINDOW;
 
 	for (c = 0; c < 36; c++) {
 		struct event *group[] = { both[c & 1], both[!(c & 1)] };
 
-		/* None of them is precise, one, or both. */
+		cycles->attr.sample_period = periods[c / 4 % 3][0];
+		instructions.attr.sample_period = periods[c / 4 % 3][1];
+		/* None of them is precise, one, or both, if there are such events. */
 		cycles->attr.precise_ip = c < 12 ? 0 : 2;
 		instructions.attr.precise_ip = c < 24 ? 0 : 2;
 		if (why_missing(try_attr(&cycles->attr)) ||
 		    why_missing(try_attr(&instructions.attr)))
 			break;
-
-		cycles->attr.sample_period = periods[c / 4 % 3][0];
-		instructions.attr.sample_period = periods[c / 4 % 3][1];
-		cycles->attr.alt_sample_period = 300;
-		instructions.attr.alt_sample_period = 300;
-		check_throttled_group(_metadata, group, c & 2);
-		throttled += group[0]->ring.nr_throttled;
-		for (int i = 0; i < 2; i++)
-			event_close(both[i]);
+		throttled += check_throttled(_metadata, group, 2, c & 2);
 	}
-	free(instructions.samples);
-	ksft_print_msg("%d of 36 groups, the others need precise events\n", c);
 	ASSERT_LE(12, c);
-	if (!throttled && machine_exactness() != EXACT_YES)
-		SKIP(return, "this machine keeps up");
-	ASSERT_LT(0, throttled);
-}
-
-/* Another task runs in the middle of windows that count on a CPU: they are marked. */
-TEST_F(hw, split_by_tasks)
-{
-	struct event *event = &self->event;
-	size_t whole, split;
-	pid_t rival;
-
-	if (!use_windows(_metadata, event))
-		return;
-	event->attr.sample_period = 20000;
-	event->attr.alt_sample_period = 1000;
-	event->attr.context_switch = 1;
-	rival = start_rival();
-	ASSERT_LT(0, rival);
-	event->fd = perf_event_open(&event->attr, -1, sched_getcpu(), -1);
-	if (event->fd < 0) {
-		kill(rival, SIGKILL);
-		SKIP(return, "no events of a CPU: %s", strerror(errno));
-	}
-	EXPECT_EQ(0, ring_map(&event->ring, event->fd));
-	EXPECT_TRUE(sample_and_yield(event, 2 * ROUNDS, 3));
-	kill(rival, SIGKILL);
-	waitpid(rival, NULL, 0);
-
-	event->exact = event->exact && machine_exactness() == EXACT_YES;
-	check_windows(_metadata, event, &whole, &split);
-	ksft_print_msg("%zu windows, %zu split\n", whole + split, split);
-	ASSERT_LT(0, split);
-	ASSERT_LT(0, whole);
+	require_throttled(_metadata, throttled);
 }
 
 TEST_HARNESS_MAIN

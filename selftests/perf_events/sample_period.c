@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #define __SANE_USERSPACE_TYPES__	/* Use ll64 */
 
-#include "alt_period_fixtures.h"
+#include "alt_period_event.h"
 
 /* Clocks, which are timers */
 FIXTURE(clock)
@@ -37,15 +37,12 @@ FIXTURE_SETUP(clock)
 	struct event *event = &self->event;
 	struct timespec resolution;
 
-	event_init(_metadata, event, variant->period, 0);
-	event->attr.type = PERF_TYPE_SOFTWARE;
-	event->attr.config = variant->config;
+	event_init(event, PERF_TYPE_SOFTWARE, variant->config, variant->period);
 	/*
 	 * The timer fires in the kernel as well: an interval that ends in an excluded
 	 * mode ends without a sample.
 	 */
 	event->attr.exclude_kernel = 0;
-	event->exact = false;
 
 	clock_getres(CLOCK_MONOTONIC, &resolution);
 	if (resolution.tv_sec || resolution.tv_nsec > 1000)
@@ -55,7 +52,6 @@ FIXTURE_SETUP(clock)
 
 FIXTURE_TEARDOWN(clock)
 {
-	event_destroy(&self->event);
 }
 
 #define TEST_ORDINARY(fixture, name)					\
@@ -66,7 +62,7 @@ FIXTURE_TEARDOWN(clock)
 
 static void test_period(struct __test_metadata *_metadata, struct event *event)
 {
-	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, event_open(event));
 	ASSERT_TRUE(sample_for(event, ROUNDS));
 	check_sequence(_metadata, event, 0, ROUNDS, 0, 0);
 }
@@ -80,7 +76,7 @@ TEST_F(clock, shortest_period)
 	struct event *event = &self->event;
 
 	event->attr.sample_period = 5000;
-	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, event_open(event));
 	ASSERT_TRUE(sample_for(event, ROUNDS));
 	EXPECT_EQ(5000, event->samples[0].period);
 	for (size_t i = 1; i < ROUNDS; i++) {
@@ -95,7 +91,7 @@ static void test_ioc_period(struct __test_metadata *_metadata, struct event *eve
 	const struct sample *s;
 	size_t before;
 
-	ASSERT_EQ(0, event_open(event, NULL));
+	ASSERT_EQ(0, event_open(event));
 	ASSERT_EQ(0, ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0));
 	ASSERT_TRUE(work_until(event, 10));
 	spin_a_while();

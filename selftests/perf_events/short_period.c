@@ -148,7 +148,7 @@ TEST_F(short_period, remainder)
 
 	if (!variant->window)
 		SKIP(return, "this is about windows");
-	if (machine_exactness() != EXACT_YES)
+	if (!machine_is_exact())
 		SKIP(return, "the counters are not known to be exact");
 	attr->config = (attr->config & ~0xffULL) | PERF_COUNT_HW_INSTRUCTIONS;
 	attr->sample_period = 3000;

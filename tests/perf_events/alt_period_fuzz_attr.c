@@ -100,7 +100,7 @@ __u64 tolerated_min(const struct perf_event_attr *attr)
 /*
  * Returns true if every kernel must refuse this attr with EINVAL, see struct
  * perf_event_attr. The table in alt_period_abi.c has the same rules one by one, each
- * with a sentence that explains it.
+ * in a few words.
  */
 bool breaks_rules(const struct perf_event_attr *attr)
 {
