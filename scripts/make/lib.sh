@@ -7,8 +7,9 @@
 # Objects of earlier builds, wherever the tree of that build was.
 export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=5G
 export CCACHE_SLOPPINESS=time_macros
-# What it has not it compiles without preprocessing it first: a sixth less CPU time.
-export CCACHE_DEPEND=1
+# CCACHE_DEPEND=1 takes a sixth less CPU time, but does not see what .incbin includes: a bzImage had
+# the kernel of another build. The name sets apart what was compiled so.
+export CCACHE_NAMESPACE=preprocessed
 
 # This machine's architecture, as the kernel names it.
 host_arch=${HOSTTYPE/aarch64/arm64}

@@ -254,6 +254,20 @@ cat "$out/race"/*.errors > "$out/difference"
 	[ "$(cat "$out/race"/*.errors | grep -vc waiting:)" = 1 ]
 result $? 'four commands that need the source at once unpack it once'
 
+# What an object includes by .incbin, as bzImage does the kernel.
+(
+	mkdir -p "$out/ccache" && cd "$out/ccache" && . "$TOP/scripts/make/lib.sh" && set -e
+	export CCACHE_DIR=$out/ccache/cache
+	need ccache gcc
+	echo '.incbin "blob"' > incbin.S
+	for word in first second; do
+		echo "$word" > blob
+		ccache gcc -Wp,-MMD,incbin.d -c incbin.S -o incbin.o
+		grep -q "$word" incbin.o
+	done
+) > "$out/difference" 2>&1
+result $? 'an object with another file in it is not that of the cache'
+
 # A run is that of the cache until something changes, for machines that repeat runs.
 # This QEMU has the console of a file, and gets to its end if the file "end" is there.
 cat > "$out/qemu" << 'END'
