@@ -5,7 +5,7 @@
 # Make of the recording with windows that x86_64-stalls has left (its test record_sql) ten reports
 # as JSON, of as many parts of the time, and add them up as report-json.txt says, on SQLite
 # and on a PostgreSQL server that is started for it. Of each function, they have what
-# perf report says of all: the time and the windows, and the CPI within 10 % of its interval. KTAP.
+# perf report says of all: the time and the windows, and the CPI within 5 % of its interval. KTAP.
 . "$(dirname "$0")/../../scripts/run/machines.sh"
 . "$TOP/scripts/packages.sh"
 
@@ -36,9 +36,8 @@ report()
 
 # Compare a table with the entries of the whole report that take at least a percent of the
 # time: rounds at the ends of a part are in none, at most LOST of all. TOLERANCE is of the
-# CPI, "interval" is that of the report and 10 % more: each part finds a cost of interrupts of its
-# own, which is by chance more than 0 in some and never less, and weighs windows with the few samples
-# of instructions that it has.
+# CPI, "interval" is that of the report and 5 % more: each part finds a cost of interrupts of its
+# own, which is by chance more than 0 in some and never less.
 compare()			# TOLERANCE LOST TABLE
 {
 	python3 - "$work/one/reports/one.json" "$@" << 'END'
@@ -61,7 +60,7 @@ for event in events:
             continue
         compared += 1
         cpi, used = entry['metrics']['cpi'], entry['fnstat']['used']
-        low, high = 0.9 * cpi['low'], 1.1 * cpi['high']
+        low, high = 0.95 * cpi['low'], 1.05 * cpi['high']
         if tolerance != 'interval':
             low, high = (cpi['value'] * (1 + sign * float(tolerance)) for sign in (-1, 1))
         row = rows.get(entry['symbol'])
