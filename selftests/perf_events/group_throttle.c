@@ -327,17 +327,12 @@ TEST_F(limited, changes)
 static void no_interrupt(struct __test_metadata *_metadata, const char *pmu, uint64_t config)
 {
 	struct event alone = { .attr = EVENT(0, config, 0) }, group[2];
+	int type = read_pmu_number(pmu, "type"), cpu = read_pmu_number(pmu, "cpumask");
 	uint64_t count, all;
-	char path[100];
-	int type, cpu;
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	type = read_number(path);
 	if (type < 0)
 		SKIP(return, "no PMU %s", pmu);
 	/* An uncore event is opened on the first CPU of a package, wherever that is asked for. */
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
-	cpu = read_number(path);
 	if (cpu < 0)
 		cpu = sched_getcpu();
 	ASSERT_TRUE(pin_to(cpu));

@@ -51,6 +51,15 @@ static inline int read_number(const char *path)
 	return number;
 }
 
+/* Returns the number in a file of a PMU in sysfs, or -1. */
+static inline int read_pmu_number(const char *pmu, const char *file)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/%s", pmu, file);
+	return read_number(path);
+}
+
 /* Returns false if the file cannot be written. */
 static inline bool write_number(const char *path, int number)
 {

@@ -80,8 +80,7 @@ static void read_pmus(void)
 		char path[512];
 		int type;
 
-		snprintf(path, sizeof(path), DEVICES "/%s/type", entry->d_name);
-		type = read_number(path);
+		type = read_pmu_number(entry->d_name, "type");
 		if (type < 0)
 			continue;
 		snprintf(pmu->name, sizeof(pmu->name), "%.63s", entry->d_name);

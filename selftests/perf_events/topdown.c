@@ -78,11 +78,9 @@ static int open_event(uint64_t config, uint64_t config1, int group, pid_t pid)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	char path[256];
 	int fd;
 
-	snprintf(path, sizeof(path), DEVICES "/%s/type", pmu);
-	attr.type = read_number(path);
+	attr.type = read_pmu_number(pmu, "type");
 	fd = perf_event_open(&attr, pid, -1, group);
 	return fd < 0 ? -errno : fd;
 }

@@ -722,15 +722,10 @@ static void no_interrupt(struct __test_metadata *_metadata, const char *pmu, __u
 {
 	unsigned int seed = 1, compared = 0;
 	struct perf_event_attr attr = { .size = PERF_ATTR_SIZE_VER8, .disabled = 1 };
-	char path[100];
-	int type, cpu;
+	int type = read_pmu_number(pmu, "type"), cpu = read_pmu_number(pmu, "cpumask");
 
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	type = read_number(path);
 	if (type < 0)
 		SKIP(return, "no PMU %s", pmu);
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
-	cpu = read_number(path);
 	if (cpu < 0)
 		cpu = 0;
 	ASSERT_TRUE(pin_to(cpu));
