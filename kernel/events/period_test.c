@@ -63,11 +63,21 @@ static struct perf_event *make_alternating(struct kunit *test, const struct perf
 	return event;
 }
 
-/* End the interval by @overrun events more, and return what the counter gets. */
+/* Make an event with windows of 10 events, and a period of 1000. */
+static struct perf_event *make_windows(struct kunit *test, u16 count)
+{
+	return make_alternating(test, &(struct perf_event_attr){
+		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = count });
+}
+
+/* End the interval, not before it is over, by @overrun events more: what the counter gets. */
 static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 {
-	s64 left = -overrun;
+	s64 left = 1;
 
+	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
+	KUNIT_EXPECT_EQ(test, left, 1);
+	left = -overrun;
 	KUNIT_ASSERT_TRUE(test, perf_event_next_interval(event, &left));
 	KUNIT_EXPECT_EQ(test, local64_read(&event->hw.period_left), left);
 
@@ -86,259 +96,196 @@ static s64 restart(struct kunit *test, struct perf_event *event, s64 overrun)
 	return length;
 }
 
-static u64 label(struct perf_event *event)
+/* End the interval: a window begins, or a long interval that has paid for @overruns. */
+static void expect_window(struct kunit *test, struct perf_event *event, s64 overrun)
 {
-	return event->hw.last_period;
+	KUNIT_EXPECT_EQ(test, next(test, event, overrun), event->attr.alt_sample_period);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, event->attr.alt_sample_period);
+	KUNIT_EXPECT_TRUE(test, perf_event_in_window(event));
 }
 
-static bool window(struct perf_event *event)
+static void expect_long(struct kunit *test, struct perf_event *event, s64 overrun, s64 overruns)
 {
-	return perf_event_in_window(event);
+	KUNIT_EXPECT_EQ(test, next(test, event, overrun), event->attr.sample_period - overruns);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, event->attr.sample_period);
+	KUNIT_EXPECT_FALSE(test, perf_event_in_window(event));
 }
 
 static void test_ordinary(struct kunit *test)
 {
-	struct perf_event *event;
-	s64 left = 1;
+	struct perf_event *event = make_event(test, &(struct perf_event_attr){
+		.sample_period = 1000 });
 
-	event = make_event(test, &(struct perf_event_attr){ .sample_period = 1000 });
 	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
 	KUNIT_EXPECT_NULL(test, event->hw.alt);
-	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
-	KUNIT_EXPECT_EQ(test, left, 1);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_EQ(test, next(test, event, 999), 1);
+	perf_event_split_interval(event);
+	expect_long(test, event, 0, 0);
+	expect_long(test, event, 999, 999);
 	/* Way outside: a whole period from now. */
-	KUNIT_EXPECT_EQ(test, next(test, event, 1000), 1000);
-	KUNIT_EXPECT_EQ(test, next(test, event, S64_MAX), 1000);
-	KUNIT_EXPECT_EQ(test, label(event), 1000);
+	expect_long(test, event, 1000, 0);
+	expect_long(test, event, S64_MAX, 0);
 	/* The label is the period that the interval began with. */
 	event->hw.sample_period = 2000;
-	KUNIT_EXPECT_EQ(test, label(event), 1000);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
 	KUNIT_EXPECT_EQ(test, next(test, event, 0), 2000);
-	KUNIT_EXPECT_EQ(test, label(event), 2000);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 2000);
 }
 
 static void test_sequence(struct kunit *test)
 {
-	struct perf_event_attr attr = { .sample_period = 1000, .alt_sample_period = 10 };
-
 	for (u32 count = 0; count <= 5; count++) {
-		struct perf_event *event;
+		struct perf_event *event = make_windows(test, count);
 
-		attr.alt_sample_count = count;
-		event = make_alternating(test, &attr);
 		for (int round = 0; round < 3; round++) {
-			KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-			KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
-			for (u32 i = 0; i < (count ?: 1); i++) {
-				KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-				KUNIT_EXPECT_EQ(test, label(event), 10);
-				KUNIT_EXPECT_TRUE(test, window(event));
-			}
+			expect_long(test, event, 0, 0);
+			for (u32 i = 0; i < (count ?: 1); i++)
+				expect_window(test, event, 0);
 		}
 	}
 }
 
-static void test_window_longer_than_period(struct kunit *test)
+static void test_largest_windows(struct kunit *test)
 {
-	struct perf_event *event;
+	struct perf_event *event = make_alternating(test, &(struct perf_event_attr){
+		.sample_period = 1, .alt_sample_period = U32_MAX, .alt_sample_count = U16_MAX });
 
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1, .alt_sample_period = U32_MAX,
-		.alt_sample_count = U16_MAX });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
-	for (int i = 0; i < 10; i++) {
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
-		KUNIT_EXPECT_TRUE(test, window(event));
-	}
-	/* The last window of a round. */
-	event->hw.alt->next = U16_MAX;
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), U32_MAX);
-	KUNIT_EXPECT_TRUE(test, window(event));
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1);
-	KUNIT_EXPECT_FALSE(test, window(event));
-}
-
-static void test_unfinished_interval_goes_on(struct kunit *test)
-{
-	struct perf_event *event;
-	s64 left = 3;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10 });
-	next(test, event, 0);
-	next(test, event, 0);
-	KUNIT_EXPECT_FALSE(test, perf_event_next_interval(event, &left));
-	KUNIT_EXPECT_EQ(test, left, 3);
-	KUNIT_EXPECT_TRUE(test, window(event));
+	expect_long(test, event, 0, 0);
+	for (int i = 0; i < U16_MAX; i++)
+		expect_window(test, event, 0);
+	expect_long(test, event, 0, 0);
 }
 
 static void test_long_interval_pays_overrun(struct kunit *test)
 {
-	struct perf_event *event;
+	static const struct {
+		s64 overruns[3];	/* of a long interval and two windows */
+		s64 paid;
+	} rounds[] = {
+		{ { 100, 20, 3 }, 123 },
+		/* It pays once. */
+		{ { 0, 0, 0 }, 0 },
+		/* At least one event is left of it, and overrun that exceeds it is forgotten. */
+		{ { 900, 90, 9 }, 999 },
+		{ { 900, 90, 10 }, 0 },
+		{ { S64_MAX, S64_MAX, 0 }, 0 },
+		{ { 0, 0, 0 }, 0 },
+	};
+	struct perf_event *event = make_windows(test, 2);
 
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	KUNIT_EXPECT_EQ(test, next(test, event, 100), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 20), 10);
-	KUNIT_EXPECT_EQ(test, next(test, event, 3), 1000 - 123);
-	/* The label remains the period. */
-	KUNIT_EXPECT_EQ(test, event->hw.last_period, 1000);
-	/* It pays once. */
-	next(test, event, 0);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	/* At least one event is left of it ... */
-	next(test, event, 900);
-	next(test, event, 90);
-	KUNIT_EXPECT_EQ(test, next(test, event, 9), 1);
-	/* ... and overrun that exceeds it is forgotten. */
-	next(test, event, 900);
-	next(test, event, 90);
-	KUNIT_EXPECT_EQ(test, next(test, event, 10), 1000);
-	next(test, event, S64_MAX);
-	next(test, event, S64_MAX);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
-	next(test, event, 0);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+	expect_long(test, event, 0, 0);
+	for (int i = 0; i < ARRAY_SIZE(rounds); i++) {
+		expect_window(test, event, rounds[i].overruns[0]);
+		expect_window(test, event, rounds[i].overruns[1]);
+		expect_long(test, event, rounds[i].overruns[2], rounds[i].paid);
+	}
 }
 
-static void test_resumed_interval(struct kunit *test)
+/* What starts again begins with a long interval, of today's period. */
+static void test_restart(struct kunit *test)
 {
-	struct perf_event *event;
+	struct perf_event *event = make_windows(test, 2);
 
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
 	for (int windows = 0; windows <= 2; windows++) {
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), 1000);
+		expect_long(test, event, 0, 0);
 		for (int i = 0; i < windows; i++)
-			KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+			expect_window(test, event, 0);
 		/* The counter was stopped five events past its end. */
 		KUNIT_EXPECT_EQ(test, restart(test, event, 5), 1000 - 5);
-		KUNIT_EXPECT_FALSE(test, window(event));
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-		KUNIT_EXPECT_TRUE(test, window(event));
-		KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
+		KUNIT_EXPECT_FALSE(test, perf_event_in_window(event));
+		expect_window(test, event, 0);
+		expect_window(test, event, 0);
 	}
+	expect_long(test, event, 0, 0);
+	expect_window(test, event, 100);
+	event->hw.sample_period = 500;
+	KUNIT_EXPECT_EQ(test, restart(test, event, 0), 500 - 100);
+	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
+}
+
+/* End an interval, and expect its label. */
+static void expect_misc(struct kunit *test, struct perf_event *event, u16 misc)
+{
+	next(test, event, 0);
+	KUNIT_EXPECT_EQ(test, event->hw.alt->last_misc, misc);
 }
 
 static void test_split(struct kunit *test)
 {
-	struct perf_alt_period *alt;
-	struct perf_event *event;
 	const u16 whole = PERF_RECORD_MISC_ALT_WINDOW;
 	const u16 split = whole | PERF_RECORD_MISC_ALT_SPLIT;
+	struct perf_event *event = make_windows(test, 8);
+	struct perf_alt_period *alt = event->hw.alt;
 
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 8 });
-	alt = event->hw.alt;
 	event->attach_state = PERF_ATTACH_TASK;
 	next(test, event, 0);
 	/* Only a window can be split. */
 	perf_event_split_interval(event);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, 0);
+	expect_misc(test, event, 0);
 	perf_event_split_interval(event);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	expect_misc(test, event, split);
+	expect_misc(test, event, whole);
 	/* Switches of tasks split the windows of a CPU, not those of a task. */
 	alt->switches--;
 	alt->task = NULL;
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	expect_misc(test, event, whole);
 	event->attach_state = 0;
 	preempt_disable();
 	next(test, event, 0);
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, whole);
+	expect_misc(test, event, whole);
 	alt->switches--;
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	expect_misc(test, event, split);
 	alt->task = NULL;
-	next(test, event, 0);
-	KUNIT_EXPECT_EQ(test, alt->last_misc, split);
+	expect_misc(test, event, split);
 	preempt_enable();
 }
 
-static void test_restart(struct kunit *test)
-{
-	struct perf_event *event;
-
-	event = make_alternating(test, &(struct perf_event_attr){
-		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = 2 });
-	next(test, event, 0);
-	next(test, event, 100);
-	event->hw.sample_period = 500;
-	KUNIT_EXPECT_EQ(test, restart(test, event, 0), 500 - 100);
-	KUNIT_EXPECT_EQ(test, event->hw.last_period, 500);
-	KUNIT_EXPECT_EQ(test, next(test, event, 0), 10);
-}
-
-static const u32 jitters[] = {
-	0, 1, 2, 3, 4, 5, 9, 10, 255, 256, 999, 65535, 65536, 1000001, 1U << 30,
-	(1U << 31) - 1, 1U << 31, (1U << 31) + 1, U32_MAX - 1, U32_MAX,
-};
-
-/* Check the limits and the mean of the lengths that @jitter makes of @period. */
+/* Check the limits and the mean of the lengths that jitter makes of windows or a period. */
 static void check_jitter(struct kunit *test, u64 period, u64 jitter, bool windows)
 {
-	struct perf_event_attr attr = { .sample_period = 1000 };
-	u64 low = period - jitter / 2, high = low + jitter;
-	u64 min = U64_MAX, max = 0;
-	struct perf_event *event;
-	s64 off = 0, limit;
-
-	if (windows) {
-		attr.alt_sample_period = period;
-		attr.alt_sample_jitter = jitter;
-	} else {
-		attr.sample_period = period;
-		attr.sample_jitter = jitter;
+	struct perf_event *event = make_alternating(test, &(struct perf_event_attr){
+		.sample_period		= windows ? 1000 : period,
+		.sample_jitter		= windows ? 0 : jitter,
 		/* Without windows and jitter, nothing would vary. */
-		attr.alt_sample_period = 10;
-	}
-	KUNIT_ASSERT_TRUE(test, perf_attr_period_valid(&attr, attr.sample_period));
-	event = make_alternating(test, &attr);
+		.alt_sample_period	= windows ? period : 10,
+		.alt_sample_jitter	= windows ? jitter : 0 });
+	u64 low = period - jitter / 2, high = low + jitter, min = U64_MAX, max = 0;
+	s64 off = 0;
 
 	for (int i = 0; i < 2 * DRAWS; i++) {
 		u64 length = next(test, event, 0);
 
-		KUNIT_ASSERT_EQ(test, length, label(event));
-		if (window(event) != windows)
+		KUNIT_ASSERT_EQ(test, length, event->hw.last_period);
+		if (perf_event_in_window(event) != windows)
 			continue;
-		KUNIT_ASSERT_GE_MSG(test, length, low, "jitter %llu", jitter);
-		KUNIT_ASSERT_LE_MSG(test, length, high, "jitter %llu", jitter);
 		min = min(min, length);
 		max = max(max, length);
 		off += length - period;
 	}
 
-	/* If jitter is odd, the mean is half an event above the period. */
-	off -= jitter % 2 * DRAWS / 2;
-	/*
-	 * Four standard deviations of such a sum: 4 * (jitter + 1) / sqrt(12) *
-	 * sqrt(1024), rounded up.
-	 */
-	limit = (jitter + 1) * 37;
-	if (!jitter)
-		limit = 0;
-	KUNIT_EXPECT_LE_MSG(test, abs(off), limit, "jitter %llu", jitter);
 	/* Both ends are reached, or nearly so. */
-	KUNIT_EXPECT_LE_MSG(test, min - low, div_u64(jitter, 100), "jitter %llu", jitter);
-	KUNIT_EXPECT_LE_MSG(test, high - max, div_u64(jitter, 100), "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, low, min, "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, min, low + div_u64(jitter, 100), "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, max, high, "jitter %llu", jitter);
+	KUNIT_EXPECT_LE_MSG(test, high - div_u64(jitter, 100), max, "jitter %llu", jitter);
+	/*
+	 * If jitter is odd, the mean is half an event above the period. Allow four standard
+	 * deviations of such a sum: 4 * (jitter + 1) / sqrt(12) * sqrt(1024), rounded up.
+	 */
+	off -= jitter % 2 * DRAWS / 2;
+	KUNIT_EXPECT_LE_MSG(test, abs(off), jitter ? (jitter + 1) * 37 : 0, "jitter %llu", jitter);
 }
 
 static void test_jitter(struct kunit *test)
 {
+	static const u32 jitters[] = {
+		0, 1, 2, 3, 10, 255, 256, 65535, 65536, 1000001,
+		(1U << 31) - 1, 1U << 31, (1U << 31) + 1, U32_MAX - 1, U32_MAX,
+	};
+
 	for (int i = 0; i < ARRAY_SIZE(jitters); i++) {
 		u64 jitter = jitters[i];
 
-		/* The shortest and the longest period that allow it. */
+		/* The shortest and the longest period that allow it, and another one. */
 		check_jitter(test, jitter / 2 + 1, jitter, false);
 		check_jitter(test, S64_MAX - jitter, jitter, false);
 		check_jitter(test, jitter + 1000, jitter, false);
@@ -361,186 +308,150 @@ static void test_events_draw_their_own_numbers(struct kunit *test)
 	KUNIT_EXPECT_LT(test, same, 2);
 }
 
-static void test_valid(struct kunit *test)
+static void test_refused(struct kunit *test)
 {
 	static const struct {
+		int expected;
 		u64 period;
 		u32 alt_period, jitter, alt_jitter;
 		u16 alt_count;
-		bool freq, valid;
+		u64 min_period;		/* of the PMU */
+		bool freq, aux_output, kernel, no_cap;
 	} cases[] = {
-		{ .valid = true },
-		{ .period = 1, .valid = true },
 		/* Nothing varies: the period is checked elsewhere. */
-		{ .period = U64_MAX, .valid = true },
-		{ .period = 1, .alt_period = 1, .valid = true },
-		{ .period = 1, .jitter = 1, .valid = true },
-		{ .period = 1, .alt_period = 1, .jitter = 1, .alt_jitter = 1,
-		  .alt_count = U16_MAX, .valid = true },
-		{ .period = 1, .alt_jitter = 1 },
-		{ .period = 1, .alt_count = 1 },
-		{ .period = 0, .alt_period = 1 },
-		{ .period = 0, .jitter = 1 },
-		{ .period = 1, .jitter = 2 },
-		{ .period = 2, .jitter = 2, .valid = true },
-		{ .period = 2, .jitter = 3, .valid = true },
-		{ .period = 2, .jitter = 4 },
-		{ .period = 9, .alt_period = 1, .alt_jitter = 2 },
-		{ .period = S64_MAX, .alt_period = 1, .valid = true },
-		{ .period = S64_MAX, .alt_period = 1, .jitter = 1 },
-		{ .period = S64_MAX - 1, .alt_period = 1, .jitter = 1,
-		  .valid = true },
-		{ .period = 1ULL << 63, .alt_period = 1 },
-		{ .period = 1, .alt_period = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
-		{ .period = 1, .alt_period = S32_MAX, .alt_jitter = U32_MAX },
-		{ .period = 1ULL << 31, .alt_period = 1U << 31,
-		  .jitter = U32_MAX, .alt_jitter = U32_MAX, .valid = true },
-		{ .period = (1ULL << 31) - 1, .jitter = U32_MAX },
-		{ .period = S64_MAX - U32_MAX, .jitter = U32_MAX,
-		  .valid = true },
-		{ .period = S64_MAX - U32_MAX + 1, .jitter = U32_MAX },
-		{ .period = 1, .alt_period = 1, .jitter = U32_MAX,
-		  .alt_jitter = 1, .alt_count = 4, .freq = true,
-		  .valid = true },
-		{ .period = 1, .alt_period = 1, .alt_jitter = 2, .freq = true },
-		{ .period = 0, .alt_period = 1, .freq = true },
-		{ .period = 0, .jitter = 1, .freq = true },
+		{ 0, U64_MAX },
+		{ 0, 1, 1, 1, 1, U16_MAX },
+		/* Only windows have these. */
+		{ -EINVAL, 1, 0, 0, 1 },
+		{ -EINVAL, 1, 0, 0, 0, 1 },
+		/* A long interval is of 1 to S64_MAX events. */
+		{ -EINVAL, 0, 1 },
+		{ -EINVAL, 1, 0, 2 },
+		{ 0, 1ULL << 31, 0, U32_MAX },
+		{ -EINVAL, (1ULL << 31) - 1, 0, U32_MAX },
+		{ 0, S64_MAX, 1 },
+		{ -EINVAL, S64_MAX, 1, 1 },
+		{ -EINVAL, 1ULL << 63, 1 },
+		/* A window is of one event at least. */
+		{ -EINVAL, 9, 1, 0, 2 },
+		{ 0, 1, 1U << 31, 0, U32_MAX },
+		{ -EINVAL, 1, S32_MAX, 0, U32_MAX },
+		/* In frequency mode long intervals are not known in advance. */
+		{ 0, 1, 1, U32_MAX, 1, 4, .freq = true },
+		{ -EINVAL, 0, 1, .freq = true },
+		/* The limit of the PMU holds for the shortest interval of all. */
+		{ 0, 1000, 10, 0, 4, .min_period = 8 },
+		{ -EINVAL, 1000, 10, 0, 6, .min_period = 8 },
+		{ -EINVAL, 1000, 10, 1986, .min_period = 8 },
+		{ 0, 1000, 10, 1986, .min_period = 8, .freq = true },
+		{ -EINVAL, 1000, 7, 1986, .min_period = 8, .freq = true },
+		/* Windows exclude the kernel, other intervals need not. */
+		{ -EOPNOTSUPP, 1000, 10, .kernel = true },
+		{ 0, 1000, 0, 10, .kernel = true },
+		{ -EOPNOTSUPP, 1000, 10, .no_cap = true },
+		{ -EOPNOTSUPP, 1000, 10, .aux_output = true },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct perf_event_attr attr = {
+		struct perf_event *event = make_event(test, &(struct perf_event_attr){
 			.sample_period = cases[i].period,
 			.alt_sample_period = cases[i].alt_period,
 			.sample_jitter = cases[i].jitter,
 			.alt_sample_jitter = cases[i].alt_jitter,
 			.alt_sample_count = cases[i].alt_count,
 			.freq = cases[i].freq,
-		};
+			.aux_output = cases[i].aux_output });
+		int err = -EINVAL;
 
-		KUNIT_EXPECT_EQ_MSG(test, perf_attr_period_valid(&attr, cases[i].period),
-				    cases[i].valid, "case %d", i);
+		event->attr.exclude_kernel = !cases[i].kernel;
+		if (cases[i].no_cap)
+			event->pmu = &pmu_without_cap;
+		min_period = cases[i].min_period;
+		if (perf_attr_period_valid(&event->attr, cases[i].period))
+			err = perf_event_init_period(event);
+		KUNIT_EXPECT_EQ_MSG(test, err, cases[i].expected, "case %d", i);
 	}
-}
-
-static void test_refused(struct kunit *test)
-{
-	struct perf_event_attr attr = { .sample_period = 1000, .alt_sample_period = 10 };
-	struct perf_event *event;
-
-	event = make_event(test, &attr);
-	event->pmu = &pmu_without_cap;
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
-
-	attr.aux_output = 1;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
-	attr.aux_output = 0;
-
-	/* Windows exclude the kernel, other intervals need not. */
-	event = make_event(test, &attr);
-	event->attr.exclude_kernel = 0;
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EOPNOTSUPP);
-	event->attr.alt_sample_period = 0;
-	event->attr.sample_jitter = 10;
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-
-	/* The limit of the PMU holds for the shortest interval of all. */
-	min_period = 8;
-	attr.alt_sample_jitter = 4;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	attr.alt_sample_jitter = 6;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
-	attr.alt_sample_jitter = 0;
-	attr.sample_jitter = 1986;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
-	/* In frequency mode long intervals are not known in advance. */
-	attr.freq = 1;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), 0);
-	attr.alt_sample_period = 7;
-	event = make_event(test, &attr);
-	KUNIT_EXPECT_EQ(test, perf_event_init_period(event), -EINVAL);
 	min_period = 0;
 }
 
 static void test_frequency(struct kunit *test)
 {
-	struct perf_event_attr attr = {
+	static const struct {
+		u32 alt_period;
+		u16 alt_count;
+		u64 round, long_period;
+	} cases[] = {
+		{ 300, 0, 1000000, 1000000 - 300 },
+		{ 300, 4, 1000000, 1000000 - 1200 },
+		/* Windows are not cut. */
+		{ 300, 4, 1200, 1 },
+		{ 300, 4, 0, 1 },
+		{ U32_MAX, U16_MAX, (u64)U16_MAX * U32_MAX + 99, 99 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct perf_event_attr attr = {
+			.alt_sample_period = cases[i].alt_period,
+			.alt_sample_count = cases[i].alt_count,
+		};
+		/* The limit is one of samples. */
+		u64 limit = sysctl_perf_event_sample_rate / ((cases[i].alt_count ?: 1) + 1);
+
+		KUNIT_EXPECT_EQ_MSG(test, perf_attr_long_period(&attr, cases[i].round),
+				    cases[i].long_period, "case %d", i);
+		KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
+		KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
+	}
+}
+
+/* The count of a round is that since the last one. */
+static void test_round_count(struct kunit *test)
+{
+	static const u64 counts[][2] = { { 1000, 1000 }, { 1300, 300 }, { 7, 0 }, { 17, 10 } };
+	struct perf_event *event = make_windows(test, 1);
+
+	for (int i = 0; i < ARRAY_SIZE(counts); i++) {
+		local64_set(&event->count, counts[i][0]);
+		KUNIT_EXPECT_EQ(test, perf_event_round_count(event), counts[i][1]);
+	}
+}
+
+/* Jitter is cut to the period that the frequency needs, and to no less. */
+static void test_jitter_of_frequency(struct kunit *test)
+{
+	struct perf_event *event = make_alternating(test, &(struct perf_event_attr){
 		.sample_freq = 1000, .freq = 1, .alt_sample_period = 300,
-		.sample_jitter = 1000 };
-	struct perf_event *event;
-	u64 limit, longest = 0;
+		.sample_jitter = 1000 });
+	s64 above = 0;
 
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 300);
-	attr.alt_sample_count = 4;
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1000000), 1000000 - 1200);
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1201), 1);
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1200), 1);
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 0), 1);
-	attr.alt_sample_count = U16_MAX;
-	attr.alt_sample_period = U32_MAX;
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, 1ULL << 48),
-			(1ULL << 48) - (u64)U16_MAX * U32_MAX);
-	KUNIT_EXPECT_EQ(test, perf_attr_long_period(&attr, (u64)U16_MAX * U32_MAX), 1);
-
-	/* The limit is one of samples. */
-	limit = sysctl_perf_event_sample_rate / (U16_MAX + 1);
-	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
-	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
-	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, U64_MAX));
-	attr.alt_sample_count = 4;
-	limit = sysctl_perf_event_sample_rate / 5;
-	KUNIT_EXPECT_TRUE(test, perf_attr_freq_valid(&attr, limit));
-	KUNIT_EXPECT_FALSE(test, perf_attr_freq_valid(&attr, limit + 1));
-
-	attr.alt_sample_count = 0;
-	attr.alt_sample_period = 300;
-	event = make_alternating(test, &attr);
-	/* The count of a round is that since the last one. */
-	local64_set(&event->count, 1000);
-	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 1000);
-	local64_set(&event->count, 1300);
-	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 300);
-	local64_set(&event->count, 7);
-	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 0);
-	local64_set(&event->count, 17);
-	KUNIT_EXPECT_EQ(test, perf_event_round_count(event), 10);
-
-	/* Jitter is cut to the period that the frequency needs. */
-	KUNIT_EXPECT_EQ(test, event->hw.sample_period, 1);
-	for (u64 period = 1; period < 3000; period++) {
-		u64 jitter = min(period, 1000);
+	for (s64 period = 1; period < 3000; period++) {
+		int jitter = min(period, 1000);
 		s64 length;
 
 		event->hw.sample_period = period;
 		length = next(test, event, 0);
 		KUNIT_ASSERT_GE(test, length, period - jitter / 2);
 		KUNIT_ASSERT_LE(test, length, period - jitter / 2 + jitter);
-		if (period < 1000 && length > period)
-			longest = max(longest, div64_u64((length - period) * 100, jitter));
-		KUNIT_ASSERT_EQ(test, next(test, event, 0), 300);
+		if (period < 1000)
+			above = max(above, div_s64((length - period) * 100, jitter));
+		expect_window(test, event, 0);
 	}
-	/* To no less. */
-	KUNIT_EXPECT_GE(test, longest, 45);
+	KUNIT_EXPECT_GE(test, above, 45);
 }
 
 static struct kunit_case period_test_cases[] = {
 	KUNIT_CASE(test_ordinary),
 	KUNIT_CASE(test_sequence),
-	KUNIT_CASE(test_window_longer_than_period),
-	KUNIT_CASE(test_unfinished_interval_goes_on),
+	KUNIT_CASE(test_largest_windows),
 	KUNIT_CASE(test_long_interval_pays_overrun),
-	KUNIT_CASE(test_resumed_interval),
-	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_restart),
+	KUNIT_CASE(test_split),
 	KUNIT_CASE(test_jitter),
 	KUNIT_CASE(test_events_draw_their_own_numbers),
-	KUNIT_CASE(test_valid),
 	KUNIT_CASE(test_refused),
 	KUNIT_CASE(test_frequency),
+	KUNIT_CASE(test_round_count),
+	KUNIT_CASE(test_jitter_of_frequency),
 	{},
 };
 

@@ -39,7 +39,7 @@ TIMINGS = {
 Kind = collections.namedtuple('Kind', 'events sampled group windows stacks')
 KINDS = {
     'samples': Kind(2, 2, 0, 0, 0), 'w0': Kind(2, 2, 1, 0, 0), 'fnstat': Kind(2, 2, 1, 1, 0),
-    'windows': Kind(2, 1, 1, 1, 0), 'stacks': Kind(2, 2, 1, 0, 1),
+    'windows': Kind(2, 1, 1, 1, 0), 'stacks': Kind(2, 2, 1, 0, 1), 'ipc': Kind(2, 2, 1, 0, 1),
     'samples-all': Kind(4, 4, 0, 0, 0), 'w0-all': Kind(4, 4, 1, 0, 0),
     'fnstat-all': Kind(4, 4, 1, 1, 0), 'windows-all': Kind(4, 1, 1, 1, 0),
 }
@@ -50,7 +50,7 @@ ROUNDS = 1500
 # A run of a program makes so many recordings at most, as each has a file.
 AT_ONCE = 200
 # Another number if write() or make_plan() changes.
-FORMAT = 1
+FORMAT = 2
 ENVIRONMENT = {
     # This is what tests/guest/record-real.sh has.
     'GLIBC_TUNABLES': 'glibc.cpu.x86_rep_movsb_threshold=0x40000000:'
@@ -131,7 +131,7 @@ def write(path, binary, kind, numbers, samples):
     table = b''.join(a + struct.pack('<QQ', 104 + 8 * k, 8) for k, a in enumerate(attrs))
     features = {
         4: string('7.3.4'), 6: string('x86_64'), 7: struct.pack('<II', 1, 1),
-        9: string('GenuineIntel-6-6A-0'),
+        9: string('GenuineIntel,6,106,0'),
         12: struct.pack('<II', len(ids), 192) + b''.join(
             a + struct.pack('<I', 1) + string(f'{EVENTS[k][0]}:u') + ids[k]
             for k, a in enumerate(attrs))}
@@ -153,7 +153,9 @@ def name_of(recording):
     """Return the name of a recording, without what is as usual."""
     kind = KINDS[recording.kind]
     window = f'-{recording.length}-{recording.jitter}' if kind.windows else ''
-    return f'{recording.kind}{window}-{recording.events}-{recording.interrupts}-{recording.set}'
+    # Another reader of the same recording.
+    name = 'stacks' if recording.kind == 'ipc' else recording.kind
+    return f'{name}{window}-{recording.events}-{recording.interrupts}-{recording.set}'
 
 
 def make_plan(recording, timing, total):
@@ -224,7 +226,8 @@ class Program:
         paths = {x: f'{directory}/{name_of(x)}.data' for x in recordings}
         with open(f'{directory}/lock', 'w', encoding='ascii') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            missing = [x for x in recordings if not os.path.exists(paths[x])]
+            missing = list({paths[x]: x for x in recordings
+                            if not os.path.exists(paths[x])}.values())
             for first in range(0, len(missing), AT_ONCE):
                 self.record_some(timing, missing[first:first + AT_ONCE], paths)
         if missing:
@@ -243,10 +246,12 @@ class Program:
             for i, recording in enumerate(recordings):
                 write(paths[recording], self.binary, KINDS[recording.kind], plans[i], f'{work}/{i}')
 
-    def judge(self, perf, path, kind):
+    def judge(self, perf, path, name):
         """Compare what perf says of a recording with what is true."""
+        kind = KINDS[name]
         metrics = real.METRICS.values() if kind.events > 2 else ['cpi']
-        command = ['fnstat', 'report', '-M', ','.join(metrics)] if kind.group else \
+        command = ['report', '-b', '--sort', 'symbol'] if name == 'ipc' else \
+            ['fnstat', 'report', '-M', ','.join(metrics)] if kind.group else \
             ['report', '--sort', 'sym']
         done = subprocess.run(
             [perf, *command, '-i', path, '--no-demangle', '--json'], stdout=subprocess.PIPE,
@@ -256,8 +261,19 @@ class Program:
             report = json.loads(done.stdout)
         except ValueError:
             die(f'{perf} {" ".join(command)} does not read {path}: {done.stderr.strip()}')
+        if name == 'ipc':
+            read_ipc(report)
         mode = ('new' if kind.group else 'events') + ('-cpi' if kind.events == 2 else '')
         return real.Result(self.truth, mode, {}, report)
+
+
+def read_ipc(report):
+    """Make metrics of the column IPC that perf report has for branch stacks."""
+    for event in report['events']:
+        for entry in event['entries']:
+            ipc = re.match(r'[0-9.]+', entry['ipc____ipc_coverage_'])
+            if ipc and float(ipc.group()):
+                entry['metrics'] = {real.METRICS['CPI']: {'value': 1 / float(ipc.group())}}
 
 
 def mean_error(values):
@@ -367,12 +383,11 @@ def main(real_directory, plugin, cache, perf, other, *names):
             for (events, interrupts), want in wants.items():
                 results = {}
                 for label, sets in want.items():
-                    kind = KINDS[sets[0].kind]
                     jobs = [(p, paths[p][x], reader) for p in programs for x in sets
                             for reader in perfs]
                     say(f'{timing}, {events}, {interrupts}: {label}')
                     judged = iter(list(pool.map(
-                        lambda job, k=kind: job[0].judge(job[2], job[1], k), jobs)))
+                        lambda job, k=sets[0].kind: job[0].judge(job[2], job[1], k), jobs)))
                     results[label] = {p: [[next(judged) for _ in perfs] for _ in sets]
                                       for p in programs}
                 print_table(f'{timing}, {events} events, {interrupts} interrupts', results,

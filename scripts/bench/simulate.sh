@@ -15,10 +15,11 @@
 # INTERRUPTS="NUMBER|SECONDSs ..."
 #             of a recording, or as many as perf fnstat takes by default in some seconds of a
 #             CPU with 3 GHz (3000 10000)
-# KINDS="samples|w0|fnstat|windows|stacks|samples-all|w0-all|fnstat-all|windows-all ..."
+# KINDS="samples|w0|fnstat|windows|stacks|ipc|samples-all|w0-all|fnstat-all|windows-all ..."
 #             samples of cycles and instructions, read by perf report and by perf fnstat
-#             report, those and windows, windows alone, branch stacks; all: misses of branches
-#             and of the cache too (samples w0 fnstat windows)
+#             report, those and windows, windows alone, branch stacks, these in the column IPC
+#             of perf report -b; all: misses of branches and of the cache too (samples w0
+#             fnstat windows)
 # LENGTHS="CYCLES[/JITTER] ..."
 #             of windows, without what the interrupt adds (300, its jitter two thirds)
 # SETS=NUMBER how many recordings of each (2)

@@ -78,8 +78,8 @@ if [ ${#programs[@]} -gt 0 ]; then
 fi
 for what in $needs "${@:4}"; do
 	case $what in
-	bpf|libperf)
-		directory=$("$TOP/scripts/make/$what.sh" "$arch")
+	libperf)
+		directory=$("$TOP/scripts/make/libperf.sh" "$arch")
 		files+=("$directory=$what") ;;
 	perf)
 		perf=$("$TOP/scripts/make/perf.sh" "$arch" "$linux")

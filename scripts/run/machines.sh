@@ -219,11 +219,11 @@ expand_list()			# LIST [DEPTH]
 # build, beside the kernel and the selftests.
 list_needs()
 {
-	local lines known=' nothing bpf libperf perf profile python real typed ' script word
+	local lines known=' nothing libperf perf profile python real typed ' script word
 
 	lines=$(cut -d ' ' -f 3- | sed 's/ # uses: .*//')
 	{
-		grep -owE 'bpf|libperf|perf' <<< "$lines" || true
+		grep -owE 'libperf|perf' <<< "$lines" || true
 		sed -n 's/.*# needs: *//p' <<< "$lines"
 		{ grep -oE '/guest/[^ ]+' <<< "$lines" || true; } | sort -u | while read -r script; do
 			grep -s '^# needs: ' "$TOP/tests$script" ||

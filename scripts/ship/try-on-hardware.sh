@@ -17,7 +17,7 @@
 set -uo pipefail
 
 tests=${TESTS-alt_period_abi sample_period alt_period alt_period_task alt_period_freq
-	alt_period_bpf alt_period_example group_throttle hw_type topdown}
+	alt_period_bpf group_throttle hw_type topdown}
 dir=${1:-perf_events} perf=${2:-perf} cpu=${CPU:-0} calls=${CALLS:-100000}
 [ -x "$dir/alt_period_abi" ] || dir=tools/testing/selftests/perf_events
 name=windows-$(uname -m)-$(date +%Y%m%d-%H%M%S).txt

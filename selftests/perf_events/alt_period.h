@@ -46,33 +46,12 @@ struct ring {
 	unsigned int nr_broken;		/* headers that make no sense */
 };
 
-/* Returns 0, or the error with which an event of @attr is refused. */
-static inline int try_attr(struct perf_event_attr *attr)
-{
-	int fd = perf_event_open(attr, 0, -1, -1);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
 /* Returns true if the kernel knows the fields: it has another error then. */
 static inline bool have_alt_period(void)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr), .alt_sample_period = 1 };
 
 	return try_attr(&attr) != E2BIG;
-}
-
-/* Returns why a machine may refuse an ordinary event with @err, or NULL if it must not. */
-static inline const char *why_missing(int err)
-{
-	if (err == ENOENT || err == ENODEV || err == EOPNOTSUPP)
-		return "no such event";
-	if (err == EACCES || err == EPERM)
-		return "not permitted, see /proc/sys/kernel/perf_event_paranoid";
-	return NULL;
 }
 
 /*

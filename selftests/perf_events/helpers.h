@@ -5,6 +5,7 @@
 #ifndef PERF_EVENTS_HELPERS_H
 #define PERF_EVENTS_HELPERS_H
 
+#include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -18,6 +19,27 @@ static inline int perf_event_open(struct perf_event_attr *attr, pid_t pid,
 {
 	return syscall(SYS_perf_event_open, attr, pid, cpu, group,
 		       PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Returns 0, or the error with which an event of @attr is refused. */
+static inline int try_attr(struct perf_event_attr *attr)
+{
+	int fd = perf_event_open(attr, 0, -1, -1);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* Returns why a machine may refuse an ordinary event with @err, or NULL if it must not. */
+static inline const char *why_missing(int err)
+{
+	if (err == ENOENT || err == ENODEV || err == EOPNOTSUPP)
+		return "no such event";
+	if (err == EACCES || err == EPERM)
+		return "not permitted, see /proc/sys/kernel/perf_event_paranoid";
+	return NULL;
 }
 
 static inline __u64 now_ns(void)

@@ -9,14 +9,13 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-#include "alt_period.h"
+#include "helpers.h"
 #include "kselftest_harness.h"
 
 #define DEVICES		"/sys/bus/event_source/devices"
-#define MAX_PMUS	512	/* servers have hundreds of uncore PMUs */
+#define MAX_CORE_PMUS	8
+#define MAX_IDS		512	/* servers have hundreds of uncore PMUs */
 #define MAX_CPUS	64
-#define MAX_SAMPLES	200
-#define ROUNDS		50	/* of a long interval and a window */
 
 #ifndef PERF_HW_CONFIG
 #error "the kernel headers are too old, run 'make headers' first"
@@ -25,25 +24,14 @@
 struct pmu {
 	char name[64];
 	__u32 type;
-	bool core;
-	cpu_set_t cpus;		/* of a core PMU */
+	cpu_set_t cpus;
+	bool usable;		/* on one of cpus[] */
 };
 
-static struct pmu pmus[MAX_PMUS];
-static unsigned int nr_pmus, nr_core_pmus;
-static cpu_set_t usable;	/* online, and this may run there */
-
-/* Returns the first CPU after @cpu that is usable, or MAX_CPUS. */
-static int next_cpu(int cpu)
-{
-	do {
-		cpu++;
-	} while (cpu < MAX_CPUS && !CPU_ISSET(cpu, &usable));
-	return cpu;
-}
-
-#define for_each_cpu(cpu) \
-	for (int cpu = next_cpu(-1); cpu < MAX_CPUS; cpu = next_cpu(cpu))
+static struct pmu core_pmus[MAX_CORE_PMUS];
+static unsigned int nr_core_pmus, nr_other_ids, nr_cpus;
+static __u32 other_ids[MAX_IDS];	/* of PMUs that are not core PMUs */
+static int cpus[MAX_CPUS];		/* that are online, and that this may run on */
 
 struct event {
 	const char *name;
@@ -73,40 +61,37 @@ static void read_pmus(void)
 {
 	DIR *dir = opendir(DEVICES);
 	struct dirent *entry;
+	cpu_set_t set, both;
 
-	sched_getaffinity(0, sizeof(usable), &usable);
-	while (dir && nr_pmus < MAX_PMUS && (entry = readdir(dir))) {
-		struct pmu *pmu = &pmus[nr_pmus];
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			cpus[nr_cpus++] = cpu;
+	}
+	while (dir && nr_core_pmus < MAX_CORE_PMUS && nr_other_ids < MAX_IDS &&
+	       (entry = readdir(dir))) {
+		struct pmu *pmu = &core_pmus[nr_core_pmus];
+		int type = read_pmu_number(entry->d_name, "type");
 		char path[512];
-		int type;
 
-		type = read_pmu_number(entry->d_name, "type");
 		if (type < 0)
 			continue;
-		snprintf(pmu->name, sizeof(pmu->name), "%.63s", entry->d_name);
-		pmu->type = type;
 		/* Only core PMUs have "cpus"; the only one need not have it. */
 		snprintf(path, sizeof(path), DEVICES "/%s/cpus", entry->d_name);
-		if (read_cpus(path, &pmu->cpus)) {
-			pmu->core = true;
-		} else if (is_only_core_pmu(pmu->name)) {
-			pmu->core = true;
-			pmu->cpus = usable;
+		if (is_only_core_pmu(entry->d_name)) {
+			pmu->cpus = set;
+		} else if (!read_cpus(path, &pmu->cpus)) {
+			other_ids[nr_other_ids++] = type;
+			continue;
 		}
-		nr_core_pmus += pmu->core;
-		nr_pmus++;
+		snprintf(pmu->name, sizeof(pmu->name), "%.63s", entry->d_name);
+		pmu->type = type;
+		CPU_AND(&both, &set, &pmu->cpus);
+		pmu->usable = CPU_COUNT(&both);
+		nr_core_pmus++;
 	}
 	if (dir)
 		closedir(dir);
-}
-
-static const struct pmu *find_pmu(__u32 type)
-{
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		if (pmus[i].type == type)
-			return &pmus[i];
-	}
-	return NULL;
 }
 
 static struct perf_event_attr attr_of(const struct event *event, __u32 id)
@@ -152,30 +137,12 @@ static int try_event(const struct event *event, __u32 id, pid_t pid, int cpu, bo
 	return 0;
 }
 
-static const char *error_name(int err)
+FIXTURE(hw_type)
 {
-	const char *name = err > 0 ? strerrorname_np(err) : NULL;
+	cpu_set_t old_cpus;
+};
 
-	return err < 0 ? "-" : !err ? "ok" : name ?: "?";
-}
-
-/* Returns a CPU that @pmu serves, or one that it does not, or -1 if there is none. */
-static int find_cpu(const struct pmu *pmu, bool served)
-{
-	for_each_cpu(cpu) {
-		if (!!CPU_ISSET(cpu, &pmu->cpus) == served)
-			return cpu;
-	}
-	return -1;
-}
-
-static bool can_run_on(const struct pmu *pmu)
-{
-	return pmu->core && find_cpu(pmu, true) >= 0;
-}
-
-/* Returns false if this user may open no event. */
-static bool is_permitted(void)
+FIXTURE_SETUP(hw_type)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -184,27 +151,15 @@ static bool is_permitted(void)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd = perf_event_open(&attr, 0, -1, -1);
+	int err = try_attr(&attr);
 
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || (errno != EACCES && errno != EPERM);
-}
-
-FIXTURE(hw_type)
-{
-	cpu_set_t old_cpus;
-};
-
-FIXTURE_SETUP(hw_type)
-{
 	sched_getaffinity(0, sizeof(self->old_cpus), &self->old_cpus);
-	if (!nr_pmus)
-		read_pmus();
-	ASSERT_LT(0, nr_pmus);
-	ASSERT_GT(MAX_PMUS, nr_pmus);
-	if (!is_permitted())
-		SKIP(return, "not permitted, see /proc/sys/kernel/perf_event_paranoid");
+	read_pmus();
+	ASSERT_LT(0, nr_core_pmus + nr_other_ids);
+	ASSERT_GT(MAX_CORE_PMUS, nr_core_pmus);
+	ASSERT_GT(MAX_IDS, nr_other_ids);
+	if (why_missing(err))
+		SKIP(return, "%s", why_missing(err));
 }
 
 FIXTURE_TEARDOWN(hw_type)
@@ -212,95 +167,67 @@ FIXTURE_TEARDOWN(hw_type)
 	sched_setaffinity(0, sizeof(self->old_cpus), &self->old_cpus);
 }
 
-/* Merges the results of several ways to open an event: -2 if they differ. */
-static void merge(int *seen, int err)
-{
-	*seen = *seen == -1 || *seen == err ? err : -2;
-}
-
 /*
  * Tries an event with an ID: of the task on any CPU, of the task and of all tasks bound
- * to each CPU, and inherited or not if that makes a difference.
+ * to each CPU, and inherited or not if that makes a difference. The PMU of that ID has
+ * the event everywhere or nowhere, and no other has it.
  */
-static void check_id(struct __test_metadata *_metadata, __u32 id, const struct event *event)
+static void check_id(struct __test_metadata *_metadata, __u32 id, const struct pmu *pmu,
+		     const struct event *event)
 {
-	const struct pmu *pmu = find_pmu(id);
-	bool core = pmu && pmu->core;
-	int any = -1, served = -1, other = -1;
+	int expected = pmu ? try_event(event, id, 0, -1, false) : ENOENT;
 
-	for (int inherit = 0; inherit < 2; inherit++) {
-		merge(&any, try_event(event, id, 0, -1, inherit));
-		for_each_cpu(cpu) {
-			int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
+	if (pmu && pmu->usable && event->everywhere)
+		EXPECT_EQ(0, expected) TH_LOG("%s, id %x", event->name, id);
+	EXPECT_EQ(expected, try_event(event, id, 0, -1, false));
+	EXPECT_EQ(expected, try_event(event, id, 0, -1, true));
+	for (unsigned int i = 0; i < nr_cpus; i++) {
+		int here = pmu && CPU_ISSET(cpus[i], &pmu->cpus) ? expected : ENOENT;
+		int err = try_event(event, id, -1, cpus[i], false);
 
-			merge(seen, try_event(event, id, 0, cpu, inherit));
+		if (err != EACCES)	/* of all tasks: not permitted */
+			EXPECT_EQ(here, err) TH_LOG("%s, id %x, CPU %d", event->name, id, cpus[i]);
+		for (int inherit = 0; inherit < 2; inherit++) {
+			EXPECT_EQ(here, try_event(event, id, 0, cpus[i], inherit))
+				TH_LOG("%s, id %x, CPU %d", event->name, id, cpus[i]);
 		}
-	}
-	for_each_cpu(cpu) {
-		int *seen = core && CPU_ISSET(cpu, &pmu->cpus) ? &served : &other;
-		int err = try_event(event, id, -1, cpu, false);
-
-		if (err == EACCES)	/* of all tasks: not permitted */
-			break;
-		merge(seen, err);
-	}
-
-	ksft_print_msg("%-10x %-18.18s %-22s %-11s %-11s %s\n", id,
-		       pmu ? pmu->name : "(no PMU)", event->name, error_name(any),
-		       core ? error_name(served) : "-", error_name(other));
-
-	if (other != -1) {
-		EXPECT_EQ(ENOENT, other) TH_LOG("%s, id %x", event->name, id);
-	}
-	if (!core) {
-		EXPECT_EQ(ENOENT, any) TH_LOG("%s, id %x", event->name, id);
-		return;
-	}
-	if (served == -1)		/* none of its CPUs is usable */
-		return;
-	/* The PMU has the event everywhere or nowhere. */
-	EXPECT_NE(-2, any) TH_LOG("%s, id %x", event->name, id);
-	EXPECT_EQ(any, served) TH_LOG("%s, id %x", event->name, id);
-	if (event->everywhere) {
-		EXPECT_EQ(0, any) TH_LOG("%s, id %x", event->name, id);
 	}
 }
 
 TEST_F(hw_type, matrix)
 {
 	static const __u32 no_pmus[] = {
-		PERF_TYPE_HW_CACHE, 99, 0x7fffffff, 0x80000000, 0xffffffff,
+		PERF_TYPE_HW_CACHE, 9999, 0x7fffffff, 0x80000000, 0xffffffff,
 	};
 
-	ksft_print_msg("%-10s %-18s %-22s %-11s %-11s %s\n", "ID", "PMU", "event", "any CPU",
-		       "its CPUs", "other CPUs");
 	for (size_t e = 0; e < ARRAY_SIZE(events); e++) {
-		for (unsigned int i = 0; i < nr_pmus; i++)
-			check_id(_metadata, pmus[i].type, &events[e]);
-		for (size_t i = 0; i < ARRAY_SIZE(no_pmus); i++) {
-			if (!find_pmu(no_pmus[i]))
-				check_id(_metadata, no_pmus[i], &events[e]);
-		}
+		for (unsigned int i = 0; i < nr_core_pmus; i++)
+			check_id(_metadata, core_pmus[i].type, &core_pmus[i], &events[e]);
+		for (unsigned int i = 0; i < nr_other_ids; i++)
+			check_id(_metadata, other_ids[i], NULL, &events[e]);
+		for (size_t i = 0; i < ARRAY_SIZE(no_pmus); i++)
+			check_id(_metadata, no_pmus[i], NULL, &events[e]);
 	}
 }
 
-/* Returns the number after @key in the fdinfo of @fd. */
-static __u64 fdinfo(int fd, const char *key)
+/* Tests whether the fdinfo of @fd has a line with @key and this value. */
+static bool has_fdinfo(int fd, const char *key, __u64 value)
 {
-	__u64 value = UINT64_MAX;
 	char path[64], line[256];
+	bool found = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	file = fopen(path, "r");
-	if (!file)
-		return value;
-	while (fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
-			value = strtoull(line + strlen(key) + 1, NULL, 0);
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		char *colon = strchr(line, ':');
+
+		found = colon && colon - line == strlen(key) && !strncmp(line, key, strlen(key)) &&
+			strtoull(colon + 1, NULL, 0) == value;
 	}
-	fclose(file);
-	return value;
+	if (file)
+		fclose(file);
+	return found;
 }
 
 TEST_F(hw_type, fdinfo)
@@ -308,17 +235,17 @@ TEST_F(hw_type, fdinfo)
 	if (!nr_core_pmus)
 		SKIP(return, "no core PMU");
 
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		for (size_t e = 0; pmus[i].core && e < ARRAY_SIZE(events); e++) {
-			const struct event *event = &events[e];
-			int fd = open_event(event, pmus[i].type, 0, -1, false);
+	for (unsigned int i = 0; i < nr_core_pmus; i++) {
+		for (size_t e = 0; e < ARRAY_SIZE(events); e++) {
+			__u32 id = core_pmus[i].type;
+			__u64 config = PERF_HW_CONFIG(id, events[e].config);
+			int fd = open_event(&events[e], id, 0, -1, false);
 
 			if (fd < 0)
 				continue;
-			EXPECT_EQ(event->type, fdinfo(fd, "perf_event_attr.type"));
-			EXPECT_EQ(pmus[i].type, fdinfo(fd, "pmu_type"));
-			EXPECT_EQ(PERF_HW_CONFIG(pmus[i].type, event->config),
-				  fdinfo(fd, "perf_event_attr.config"));
+			EXPECT_TRUE(has_fdinfo(fd, "perf_event_attr.type", events[e].type));
+			EXPECT_TRUE(has_fdinfo(fd, "perf_event_attr.config", config));
+			EXPECT_TRUE(has_fdinfo(fd, "pmu_type", id));
 			close(fd);
 		}
 	}
@@ -331,145 +258,47 @@ static __u64 count_of(int fd)
 	return read(fd, &count, sizeof(count)) == sizeof(count) ? count : UINT64_MAX;
 }
 
+/*
+ * Counts on @cpu what this task does, or with @inherit a child, whose event is on the PMU
+ * of its parent: so much that the counts of the parent do not hide that it has none.
+ */
+static void check_count(struct __test_metadata *_metadata, const struct pmu *pmu, int cpu,
+			bool inherit)
+{
+	int fd = open_event(&events[0], pmu->type, 0, -1, inherit);
+	__u64 before, count;
+	pid_t pid = 0;
+
+	ASSERT_LE(0, fd);
+	if (pin_to(cpu)) {
+		before = count_of(fd);
+		if (inherit)
+			pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			spin(1000000);
+		if (!pid && inherit)
+			_exit(0);
+		if (pid)
+			ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+		count = count_of(fd) - before;
+		EXPECT_TRUE(CPU_ISSET(cpu, &pmu->cpus) ? count > 1000000 : !count)
+			TH_LOG("%s on CPU %d: %llu", pmu->name, cpu, count);
+	}
+	close(fd);
+}
+
 /* An event counts only while its task is on a CPU of its PMU. */
 TEST_F(hw_type, counts)
 {
 	if (!nr_core_pmus)
 		SKIP(return, "no core PMU");
 
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		if (!can_run_on(&pmus[i]))
-			continue;
-		for_each_cpu(cpu) {
-			int fd = open_event(&events[0], pmus[i].type, 0, -1, false);
-			__u64 before;
-
-			ASSERT_LE(0, fd);
-			if (!pin_to(cpu)) {
-				close(fd);
-				continue;
-			}
-			before = count_of(fd);
-			spin(10000);
-			if (CPU_ISSET(cpu, &pmus[i].cpus)) {
-				EXPECT_LT(before + 10000, count_of(fd))
-					TH_LOG("%s on CPU %d", pmus[i].name, cpu);
-			} else {
-				EXPECT_EQ(before, count_of(fd))
-					TH_LOG("%s on CPU %d", pmus[i].name, cpu);
-			}
-			close(fd);
+	for (unsigned int i = 0; i < nr_core_pmus; i++) {
+		for (unsigned int n = 0; core_pmus[i].usable && n < nr_cpus; n++) {
+			check_count(_metadata, &core_pmus[i], cpus[n], false);
+			check_count(_metadata, &core_pmus[i], cpus[n], true);
 		}
-	}
-}
-
-/* The event of a child counts on the PMU of its parent. */
-TEST_F(hw_type, inherit)
-{
-	if (!nr_core_pmus)
-		SKIP(return, "no core PMU");
-
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		for (int served = 0; can_run_on(&pmus[i]) && served < 2; served++) {
-			int cpu = find_cpu(&pmus[i], served);
-			__u64 count;
-			int fd;
-			pid_t pid;
-
-			if (cpu < 0)
-				continue;
-			/* The counts of the parent must not hide that the child has none. */
-			ASSERT_TRUE(pin_to(cpu));
-			fd = open_event(&events[0], pmus[i].type, 0, -1, true);
-			ASSERT_LE(0, fd);
-			pid = fork();
-			ASSERT_LE(0, pid);
-			if (!pid) {
-				spin(1000000);
-				_exit(0);
-			}
-			ASSERT_EQ(pid, waitpid(pid, NULL, 0));
-			count = count_of(fd);
-			if (served) {
-				EXPECT_LT(1000000, count) TH_LOG("%s", pmus[i].name);
-			} else {
-				EXPECT_EQ(0, count) TH_LOG("%s", pmus[i].name);
-			}
-			close(fd);
-		}
-	}
-}
-
-/*
- * A task that goes from CPU to CPU has an event with windows on each core PMU: no interval
- * is lost, cut short, or swapped with another.
- */
-TEST_F(hw_type, windows_on_all_pmus)
-{
-	struct sample *samples[MAX_PMUS] = {};
-	struct ring rings[MAX_PMUS] = {};
-	size_t nr[MAX_PMUS] = {};
-	int fds[MAX_PMUS];
-	unsigned int moves = 0, opened = 0;
-	time_t end = time(NULL) + 20;
-	bool enough = false;
-
-	if (!nr_core_pmus)
-		SKIP(return, "no core PMU");
-	if (!have_alt_period())
-		SKIP(return, "the kernel has no alternating sample periods");
-
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		struct perf_event_attr attr = attr_of(&events[0], pmus[i].type);
-
-		if (!can_run_on(&pmus[i]))
-			continue;
-		attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
-		/* No two are the same, so that a mix-up shows. */
-		attr.sample_period = 99700 + 100 * i;
-		attr.alt_sample_period = 3000 + 100 * i;
-		fds[i] = open_attr(&attr, 0, -1);
-		if (fds[i] == -EOPNOTSUPP || fds[i] == -ENOENT)
-			continue;	/* has no interrupt, or cannot sample this */
-		ASSERT_LE(0, fds[i]);
-		ASSERT_EQ(0, ring_map(&rings[i], fds[i]));
-		samples[i] = calloc(MAX_SAMPLES, sizeof(*samples[i]));
-		ASSERT_NE(NULL, samples[i]);
-		opened++;
-	}
-	if (!opened)
-		SKIP(return, "no core PMU supports alternating sample periods");
-
-	while (!enough && time(NULL) <= end) {
-		if (!pin_to(moves++ % MAX_CPUS))
-			continue;
-		for (int n = 0; n < 20; n++)
-			spin_a_while();
-		enough = true;
-		for (unsigned int i = 0; i < nr_pmus; i++) {
-			if (!rings[i].page)
-				continue;
-			nr[i] += ring_read(&rings[i], &samples[i][nr[i]],
-					   MAX_SAMPLES - nr[i],
-					   PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD);
-			enough &= nr[i] >= 2 * ROUNDS;
-		}
-	}
-
-	for (unsigned int i = 0; i < nr_pmus; i++) {
-		if (!rings[i].page)
-			continue;
-		ASSERT_LE(2 * ROUNDS, nr[i]) TH_LOG("%s", pmus[i].name);
-		EXPECT_EQ(0, rings[i].nr_lost);
-		for (size_t s = 0; s < nr[i]; s++) {
-			ASSERT_EQ(s % 2, samples[i][s].window) TH_LOG("%s, %zu", pmus[i].name, s);
-			ASSERT_EQ((s % 2 ? 3000 : 99700) + 100 * i, samples[i][s].period)
-				TH_LOG("%s, %zu", pmus[i].name, s);
-		}
-		ksft_print_msg("%s: %zu samples, %u moves\n", pmus[i].name, nr[i], moves);
-		ring_unmap(&rings[i]);
-		free(samples[i]);
-		close(fds[i]);
 	}
 }
 

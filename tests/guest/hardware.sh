@@ -28,7 +28,7 @@ if [ $# = 0 ]; then
 fi
 
 added=$1
-export TESTS='alt_period_abi alt_period_example' CALLS=1000
+export TESTS='alt_period_abi alt_period_bpf' CALLS=1000
 before=$(cat $rate)
 bash "$script" /selftests/perf_events > "$out" 2>&1
 status=$?

@@ -354,23 +354,29 @@ double fnstat_stats__rate(const struct fnstat_stats *stats, const struct fnstat_
 /*
  * Compare the windows that begin in an entry with those that end there: their rates and lengths
  * are the same if they ran there alone. An instruction that waits makes the ones that end at it
- * longer. Return: By which part they differ.
+ * longer. Return: By which part they differ, more than by chance.
  */
 static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 					 const struct fnstat_group *group, unsigned int event)
 {
 	const double *begins = fnstat_stats__begins(stats, group), *sums = stats->sums;
 	unsigned int length = SUM_COUNTS + group->sampler_index, count = SUM_COUNTS + event;
-	double nr_part = begins[SUM_NR] / sums[SUM_NR];
-	double part = begins[length] / sums[length];
-	double both = part * (1 - part), rates, lengths;
+	double left = fnstat_stats__part_left(stats), nr = sums[SUM_NR], total = sums[length];
+	double nr_part = begins[SUM_NR] / nr, part = begins[length] / total;
+	double both = part * (1 - part), nr_both = nr_part * (1 - nr_part);
+	double rates, lengths, rates_variance, lengths_variance;
 
 	/* All begin there, or end, but for rounding. */
 	if (both < 0.000001 || sums[count] <= 0)
 		return 0;
-	rates = (begins[count] / sums[count] - part) / both;
-	lengths = (part - nr_part) / (nr_part * (1 - nr_part));
-	return fabs(rates) + fabs(lengths);
+	fnstat_stats__rate(stats, group, event, &rates_variance);
+	lengths_variance = *fnstat_stats__product(stats, group, length, length) / total / total -
+			   *fnstat_stats__product(stats, group, length, SUM_NR) * 2 / total / nr +
+			   *fnstat_stats__product(stats, group, SUM_NR, SUM_NR) / nr / nr;
+	rates = pow((begins[count] / sums[count] - part) / both, 2) -
+		left * rates_variance / both;
+	lengths = pow((part - nr_part) / nr_both, 2) - left * lengths_variance / nr_both;
+	return sqrt(max(rates, 0.0)) + sqrt(max(lengths, 0.0));
 }
 
 /*
@@ -386,9 +392,10 @@ static double fnstat_stats__bias(const struct fnstat_stats *stats,
 	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
 	double left = (fnstat_stats__part_left(stats) * nr + 1) / (nr + 2);
 	double others = pow(BIAS * left, 2);
-	double cost = group->costs[group->sampler_index] * stats->sums[SUM_NR] /
-		      fnstat_stats__length(stats, group);
 	double count = stats->sums[SUM_COUNTS + event];
+	double cost = stats->sums[SUM_NR] *
+		      (group->costs[group->sampler_index] / fnstat_stats__length(stats, group) -
+		       (count > 0 ? group->costs[event] / count : 0));
 	double raw = fnstat_stats__raw(stats, group)[event];
 	double change = count > 0 && raw > 0 ? pow(log(count / raw), 2) : 0;
 	double ends = pow(fnstat_stats__disagreement(stats, group, event), 2);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/compiler.h>
+#include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <perf/topdown.h>
 #include <internal/tests.h>
@@ -41,18 +42,27 @@ static bool has_level_2(void)
 	       !access(DEVICES "/cpu_core/events/topdown-heavy-ops", F_OK);
 }
 
-/* Each slot is one of the parts of level 1, and a part of level 2 is in one of these. */
+/*
+ * Each slot is one of the parts of level 1, and a part of level 2 is in one of these. Regions
+ * that follow each other are a whole.
+ */
 static int test_parts(void)
 {
-	struct perf_topdown_raw a, b, sum = {};
+	struct perf_topdown_raw first, a, b, sum = {}, whole = {};
 	struct perf_topdown *topdown;
 	__s64 parts, error;
 
 	__T("failed to open", !perf_topdown__new(&topdown));
-	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
-	spin(400000);
-	__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
-	perf_topdown__add(&sum, &a, &b);
+	__T("failed to read", !perf_topdown__read(topdown, &first, 0));
+	a = first;
+	for (int i = 0; i < 100; i++) {
+		spin(4000);
+		__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
+		perf_topdown__add(&sum, &a, &b);
+		a = b;
+	}
+	perf_topdown__add(&whole, &first, &b);
+	__T("another sum", !memcmp(&sum, &whole, sizeof(sum)));
 	/* Allow a step of the slots since the read(2) at the begin, and a slot for each switch. */
 	error = sum.slots / 255 + 100;
 	parts = sum.retiring + sum.bad_spec + sum.fe_bound + sum.be_bound;
@@ -77,47 +87,37 @@ static int test_parts(void)
 	return 0;
 }
 
-/* Regions that follow each other are a whole. */
-static int test_add(void)
-{
-	struct perf_topdown_raw a, b, first, sum = {}, whole = {};
-	struct perf_topdown *topdown;
-
-	__T("failed to open", !perf_topdown__new(&topdown));
-	__T("failed to read", !perf_topdown__read(topdown, &a, 0));
-	first = a;
-	for (int i = 0; i < 100; i++) {
-		spin(1000);
-		__T("failed to read", !perf_topdown__read(topdown, &b, ANY));
-		perf_topdown__add(&sum, &a, &b);
-		a = b;
-	}
-	perf_topdown__add(&whole, &first, &b);
-	__T("another sum", sum.slots > 0 && !memcmp(&sum, &whole, sizeof(sum)));
-	perf_topdown__delete(topdown);
-	return 0;
-}
-
 /* Each member is added, and a fraction is from 0 to 1, and 0 without slots. */
 static int test_fraction(void)
 {
-	struct perf_topdown_raw begin = { .slots = 1 }, end, sum = {};
-	__s64 members[sizeof(end) / sizeof(__s64)];
+	union {
+		struct perf_topdown_raw raw;
+		__s64 members[sizeof(struct perf_topdown_raw) / sizeof(__s64)];
+	} begin = { .raw.slots = 1 }, end, sum = {};
 
-	for (unsigned int i = 0; i < sizeof(end) / sizeof(__s64); i++)
-		members[i] = 100 + i;
-	memcpy(&end, members, sizeof(end));
-	perf_topdown__add(&sum, &begin, &end);
-	perf_topdown__add(&sum, &begin, &end);
-	__T("slots", sum.slots == 198);
-	for (unsigned int i = 1; i < sizeof(end) / sizeof(__s64); i++)
-		__T("a member", ((__s64 *)&sum)[i] == 2 * (100 + i));
-	__T("a half", perf_topdown__fraction(&sum, 99) == 0.5);
-	__T("less than 0", perf_topdown__fraction(&sum, -1) == 0);
-	__T("more than all", perf_topdown__fraction(&sum, 199) == 1);
-	sum.slots = 0;
-	__T("of nothing", perf_topdown__fraction(&sum, 1) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(end.members); i++)
+		end.members[i] = 100 + i;
+	perf_topdown__add(&sum.raw, &begin.raw, &end.raw);
+	perf_topdown__add(&sum.raw, &begin.raw, &end.raw);
+	__T("slots", sum.raw.slots == 198);
+	for (size_t i = 1; i < ARRAY_SIZE(end.members); i++)
+		__T("a member", sum.members[i] == 2 * end.members[i]);
+	__T("a half", perf_topdown__fraction(&sum.raw, 99) == 0.5);
+	__T("less than 0", perf_topdown__fraction(&sum.raw, -1) == 0);
+	__T("more than all", perf_topdown__fraction(&sum.raw, 199) == 1);
+	sum.raw.slots = 0;
+	__T("of nothing", perf_topdown__fraction(&sum.raw, 1) == 0);
 	return 0;
+}
+
+/* Return what a thread returns, or NULL. */
+static void *in_thread(void *(*function)(void *), void *data)
+{
+	pthread_t thread;
+	void *ret;
+
+	return pthread_create(&thread, NULL, function, data) || pthread_join(thread, &ret) ?
+		NULL : ret;
 }
 
 /* Read the object of another thread, in a thread that has an object, too. */
@@ -136,35 +136,29 @@ static void *read_in_thread(void *topdown)
 	return (void *)err;
 }
 
-static struct perf_topdown *of_thread;
-
 static void *open_in_thread(void *unused __maybe_unused)
 {
-	return (void *)(long)perf_topdown__new(&of_thread);
+	struct perf_topdown *topdown;
+
+	return perf_topdown__new(&topdown) ? NULL : topdown;
 }
 
 /* An object belongs to the thread that has opened it, not to a process that inherited it. */
 static int test_owner(void)
 {
 	struct perf_topdown_raw raw;
-	struct perf_topdown *topdown;
-	pthread_t thread;
+	struct perf_topdown *topdown, *of_thread;
 	int status;
-	void *ret;
 	pid_t pid;
 
 	__T("failed to open", !perf_topdown__new(&topdown));
-	__T("failed to create a thread", !pthread_create(&thread, NULL, read_in_thread, topdown));
-	__T("failed to join a thread", !pthread_join(thread, &ret));
-	__T("another thread could read", (long)ret == -ESRCH);
-
+	__T("another thread could read",
+	    (long)in_thread(read_in_thread, topdown) == -ESRCH);
 	/* The second thread reuses the stack and other data of the first one. */
-	__T("failed to create a thread", !pthread_create(&thread, NULL, open_in_thread, NULL));
-	__T("failed to join a thread", !pthread_join(thread, &ret));
-	__T("failed to open in a thread", !ret);
-	__T("failed to create a thread", !pthread_create(&thread, NULL, read_in_thread, of_thread));
-	__T("failed to join a thread", !pthread_join(thread, &ret));
-	__T("a later thread could read", (long)ret == -ESRCH);
+	of_thread = in_thread(open_in_thread, NULL);
+	__T("failed to open in a thread", of_thread);
+	__T("a later thread could read",
+	    (long)in_thread(read_in_thread, of_thread) == -ESRCH);
 	perf_topdown__delete(of_thread);
 
 	pid = fork();
@@ -258,10 +252,7 @@ static int test_signal(void)
 	return 0;
 }
 
-static pid_t reader;	/* 0 until it reads */
-static bool stop;
-
-static void *read_all_the_time(void *data __maybe_unused)
+static void *read_topdown(void *data __maybe_unused)
 {
 	struct perf_topdown_raw raw;
 	struct perf_topdown *topdown;
@@ -271,7 +262,7 @@ static void *read_all_the_time(void *data __maybe_unused)
 	if (perf_topdown__new(&topdown))
 		return NULL;
 	WRITE_ONCE(reader, syscall(__NR_gettid));
-	while (!READ_ONCE(stop)) {
+	while (!READ_ONCE(reader_stop)) {
 		if (perf_topdown__read(topdown, &raw, ANY) || raw.slots < slots)
 			return NULL;
 		slots = raw.slots;
@@ -324,43 +315,6 @@ static int test_e_core(void)
 	__T("failed to read", !perf_topdown__read(topdown, &c, ANY));
 	__T("not counted on a P-core", c.slots - b.slots > 10000000 && c.missed == b.missed);
 	perf_topdown__delete(topdown);
-	return 0;
-}
-
-/* A thread may move between the different CPUs of a hybrid system while it reads. */
-static int test_migration(void)
-{
-	cpu_set_t affinity, cpus, cpu;
-	pthread_t thread;
-	void *reads;
-	int next = 0;
-
-	/* Allow all CPUs, whatever the affinity of this program is. */
-	memset(&cpus, 0xff, sizeof(cpus));
-	__T("failed to set affinity", !sched_getaffinity(0, sizeof(affinity), &affinity) &&
-	    !sched_setaffinity(0, sizeof(cpus), &cpus) &&
-	    !sched_getaffinity(0, sizeof(cpus), &cpus));
-	if (CPU_COUNT(&cpus) < 2)
-		__T_VERBOSE("\ta single CPU\n");
-	reader = 0;
-	WRITE_ONCE(stop, false);
-	__T("failed to create a thread",
-	    !pthread_create(&thread, NULL, read_all_the_time, NULL));
-	for (int i = 0; i < 1000 && !READ_ONCE(reader); i++)
-		usleep(1000);
-	for (int i = 0; i < 2000; i++) {
-		do
-			next = (next + 1) % CPU_SETSIZE;
-		while (!CPU_ISSET(next, &cpus));
-		CPU_ZERO(&cpu);
-		CPU_SET(next, &cpu);
-		__T("failed to move a thread", !sched_setaffinity(reader, sizeof(cpu), &cpu));
-	}
-	WRITE_ONCE(stop, true);
-	__T("failed to join a thread", !pthread_join(thread, &reads));
-	sched_setaffinity(0, sizeof(affinity), &affinity);
-	__T("failed to read on another CPU", reads);
-	__T_VERBOSE("\t%ld reads\n", (long)reads);
 	return 0;
 }
 
@@ -488,13 +442,13 @@ int test_topdown(int argc, char **argv)
 	/* Stay where there are metrics on a hybrid system. */
 	move_to("cpu_core");
 	test_parts();
-	test_add();
 	test_fraction();
 	test_owner();
 	test_delete();
 	test_signal();
 	test_e_core();
-	test_migration();
+	/* A thread may move between the different CPUs of a hybrid system while it reads. */
+	test_moved_reader(read_topdown);
 	test_busy(-1);
 	test_busy(0);
 	test_descriptors();

@@ -71,11 +71,15 @@ typedef void (*fnmix_t)(u64 seed, u64 *buf, u64 mask);
 	FNMIX_ASM(name, 1 + (nr_setup) + (loops) * ((nr_body) + 2),	\
 		  LOOPS(loops) setup "9:\n" body NEXT)
 
-#define NOPS		"nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"
 /* A string of @nr times @code. */
-#define REPEAT(nr, code)	".rept " #nr "\n" code ".endr\n"
+#define REPEAT(nr, code)	".rept " __stringify(nr) "\n" code ".endr\n"
+#define NOPS(nr)		REPEAT(nr, "nop\n")
 #endif
 
+/*
+ * The parts of the functions on each architecture, with the number of their instructions if this
+ * differs. A branch is taken back to label 9, or 8.
+ */
 #if defined(__aarch64__)
 
 #ifdef __ARM_FEATURE_BTI_DEFAULT
@@ -86,139 +90,64 @@ typedef void (*fnmix_t)(u64 seed, u64 *buf, u64 mask);
 #define NR_ENTRY	0
 #endif
 #define LITERALS	".ltorg\n"
+#define LOAD(reg, val)	"ldr " reg ", =" __stringify(val) "\n"
+
+/* Counters of loops, one in another, and the last one in a function that is called. */
 #define LOOPS(n)	"mov w9, #" #n "\n"
 #define NEXT		"subs w9, w9, #1\n"	\
 			"b.ne 9b\n"
-#define LOAD(reg, val)	"ldr " reg ", =" __stringify(val) "\n"
+#define INNER_LOOPS(n)	"mov w12, #" #n "\n"
+#define INNER_NEXT	"subs w12, w12, #1\n"	\
+			"b.ne 8b\n"
+#define CALLED_LOOPS(n)	"mov w14, #" #n "\n"
+#define CALLED_NEXT	"subs w14, w14, #1\n"	\
+			"b.ne 9b\n"
 
-FNMIX_ASM(empty, 0, "");
+/* Functions that are called have these registers: x10 to x13, w14, d0, d1. */
+#define BEFORE_CALLS	"mov x15, x30\n"
+#define AFTER_CALLS	"mov x30, x15\n"
+#define NR_CALLS	2
+#define CALL(name)	"bl fnmix_" #name "\n"
+#define CLEAR_SEED	"mov w0, #0\n"
+#define SET_SEED	"mov w0, #1\n"
+#define IF_SEED		"cbnz w0, 5f\n"
+#define NR_IF_SEED	1
 
-FNMIX(mispredict, 3000,
-	2, LOAD("x12", LCG_MUL)
-	 LOAD("x13", LCG_ADD),
-	4, "madd x0, x0, x12, x13\n"
-	 "tbz x0, #45, 1f\n"
-	 "add x10, x10, #1\n"
-	 "b 2f\n"
-	 "1: sub x10, x10, #1\n"
-	 "nop\n"
-	 "2:\n");
+#define RANDOM_MUL	"x12"
+#define RANDOM_ADD	"x13"
+#define NR_MISPREDICT	4
+#define MISPREDICT	"madd x0, x0, x12, x13\n"	\
+			"tbz x0, #45, 1f\n"		\
+			"add x10, x10, #1\n"		\
+			"b 2f\n"			\
+			"1: sub x10, x10, #1\n"		\
+			"nop\n"				\
+			"2:\n"
+#define INIT_MISS	"mov x14, x2\n"			\
+			"mov x10, #0\n"
+#define NR_MISS		4
+#define MISS		"madd x0, x0, x12, x13\n"	\
+			"add x0, x0, x10\n"		\
+			"and x11, x14, x0, lsr #32\n"	\
+			"ldr x10, [x1, x11]\n"
 
-FNMIX(int_div, 1500,
-	3, LOAD("x13", DIVIDEND)
-	 "mov x11, #3\n"
-	 "mov x10, x13\n",
-	2, "udiv x10, x10, x11\n"
-	 "add x10, x10, x13\n");
-
-FNMIX(fp_div, 2000,
-	4, LOAD("x10", DOUBLE_1_7)
-	 LOAD("x11", DOUBLE_3_1)
-	 "fmov d0, x10\n"
-	 "fmov d1, x11\n",
-	1, "fdiv d0, d1, d0\n");
-
-FNMIX(convert, 2500,
-	4, LOAD("x10", DOUBLE_1_7)
-	 LOAD("x11", DOUBLE_3_1)
-	 "fmov d0, x10\n"
-	 "fmov d1, x11\n",
-	3, "fcvtzs x10, d0\n"
-	 "scvtf d0, x10\n"
-	 "fadd d0, d0, d1\n");
-
-FNMIX(barrier, 400,
-	0, "",
-	1, "isb\n");
-
-FNMIX(cache_miss, 1000,
-	4, LOAD("x12", LCG_MUL)
-	 LOAD("x13", LCG_ADD)
-	 "mov x14, x2\n"
-	 "mov x10, #0\n",
-	4, "madd x0, x0, x12, x13\n"
-	 "add x0, x0, x10\n"
-	 "and x11, x14, x0, lsr #32\n"
-	 "ldr x10, [x1, x11]\n");
-
-FNMIX(nops, 500,
-	0, "",
-	16, NOPS NOPS);
-
-/* Called by the others, with these registers: x10 to x13, w14, d0, d1. */
-FNMIX_ASM(leaf, 11,
-	  LOAD("x13", DIVIDEND)
-	  "mov x11, #3\n"
-	  "mov x10, x13\n"
-	  REPEAT(4, "udiv x10, x10, x11\n"
-		 "add x10, x10, x13\n"));
-
-FNMIX_ASM(insns_50, 49, REPEAT(49, "nop\n"));
-
-FNMIX_ASM(insns_200, 199,
-	  LOAD("x13", DIVIDEND)
-	  "mov x11, #3\n"
-	  "mov x10, x13\n"
-	  REPEAT(10, "udiv x10, x10, x11\n"
-		 "add x10, x10, x13\n"
-		 NOPS NOPS "nop\n")
-	  REPEAT(6, "nop\n"));
-
-FNMIX_ASM(insns_800, 799,
-	  LOAD("x10", DOUBLE_1_7)
-	  LOAD("x11", DOUBLE_3_1)
-	  "fmov d0, x10\n"
-	  "fmov d1, x11\n"
-	  REPEAT(99, "fdiv d0, d1, d0\n"
-		 "nop\nnop\nnop\nnop\nnop\nnop\nnop\n")
-	  "nop\nnop\nnop\n");
-
-/* 60 instructions if @seed is 0, else as many as the number here. */
-FNMIX_ASM(bimodal, 5 + 265 * 5,
-	  "cbnz w0, 5f\n"
-	  REPEAT(58, "nop\n")
-	  "ret\n"
-	  "5: mov w14, #265\n"
-	  LOAD("x13", DIVIDEND)
-	  "mov x11, #3\n"
-	  "mov x10, x13\n"
-	  "9: udiv x10, x10, x11\n"
-	  "add x10, x10, x13\n"
-	  "nop\n"
-	  "subs w14, w14, #1\n"
-	  "b.ne 9b\n");
-
-FNMIX_ASM(caller, 3 + 600 * (24 + 3 + fnmix_leaf_insns),
-	  "mov x15, x30\n"
-	  LOOPS(600)
-	  "9:\n" NOPS NOPS NOPS
-	  "bl fnmix_leaf\n"
-	  NEXT
-	  "mov x30, x15\n");
-
-FNMIX_ASM(sizes, 3 + 20 * (3 + 2 + fnmix_insns_50_insns + fnmix_insns_200_insns +
-			   fnmix_insns_800_insns),
-	  "mov x15, x30\n"
-	  LOOPS(20)
-	  "9: bl fnmix_insns_50\n"
-	  "bl fnmix_insns_200\n"
-	  "bl fnmix_insns_800\n"
-	  NEXT
-	  "mov x30, x15\n");
-
-FNMIX_ASM(modes, 3 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
-	  "mov x15, x30\n"
-	  LOOPS(5)
-	  "9: mov w12, #9\n"
-	  "8: mov w0, #0\n"
-	  REPEAT(240, "nop\n")
-	  "bl fnmix_bimodal\n"
-	  "subs w12, w12, #1\n"
-	  "b.ne 8b\n"
-	  "mov w0, #1\n"
-	  "bl fnmix_bimodal\n"
-	  NEXT
-	  "mov x30, x15\n");
+#define INIT_DIV	LOAD("x13", DIVIDEND)		\
+			"mov x11, #3\n"			\
+			"mov x10, x13\n"
+#define NR_DIV		2
+#define DIV		"udiv x10, x10, x11\n"		\
+			"add x10, x10, x13\n"
+#define INIT_FP		LOAD("x10", DOUBLE_1_7)		\
+			LOAD("x11", DOUBLE_3_1)		\
+			"fmov d0, x10\n"		\
+			"fmov d1, x11\n"
+#define NR_FP_DIV	1
+#define FP_DIV		"fdiv d0, d1, d0\n"
+#define CONVERT		"fcvtzs x10, d0\n"		\
+			"scvtf d0, x10\n"		\
+			"fadd d0, d0, d1\n"
+#define NR_BARRIER	1
+#define BARRIER		"isb\n"
 
 #elif defined(__x86_64__)
 
@@ -230,147 +159,134 @@ FNMIX_ASM(modes, 3 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
 #define NR_ENTRY	0
 #endif
 #define LITERALS	""
-#define LOOPS(n)	"mov $" #n ", %ecx\n"
-#define NEXT		"dec %ecx\n"	\
-			"jnz 9b\n"
 #define LOAD(reg, val)	"movabs $" __stringify(val) ", %" reg "\n"
 
+#define LOOPS(n)	"mov $" #n ", %ecx\n"
+#define NEXT		"dec %ecx\n"		\
+			"jnz 9b\n"
+#define INNER_LOOPS(n)	"mov $" #n ", %r10d\n"
+#define INNER_NEXT	"dec %r10d\n"		\
+			"jnz 8b\n"
+#define CALLED_LOOPS(n)	"mov $" #n ", %r11d\n"
+#define CALLED_NEXT	"dec %r11d\n"		\
+			"jnz 9b\n"
+
+/* Functions that are called have these registers: rax, rdx, r8, r9, r11, xmm0 to xmm2. */
+#define BEFORE_CALLS	""
+#define AFTER_CALLS	""
+#define NR_CALLS	0
+#define CALL(name)	"call fnmix_" #name "\n"
+#define CLEAR_SEED	"xor %edi, %edi\n"
+#define SET_SEED	"mov $1, %edi\n"
+#define IF_SEED		"test %edi, %edi\n"		\
+			"jnz 5f\n"
+#define NR_IF_SEED	2
+
+#define RANDOM_MUL	"r8"
+#define RANDOM_ADD	"r9"
+#define NR_MISPREDICT	6
+#define MISPREDICT	"imul %r8, %rdi\n"		\
+			"add %r9, %rdi\n"		\
+			"bt $45, %rdi\n"		\
+			"jnc 1f\n"			\
+			"add $1, %rax\n"		\
+			"jmp 2f\n"			\
+			"1: sub $1, %rax\n"		\
+			"nop\n"				\
+			"2:\n"
+#define INIT_MISS	"mov %rdx, %r10\n"		\
+			"xor %eax, %eax\n"
+#define NR_MISS		7
+#define MISS		"imul %r8, %rdi\n"		\
+			"add %r9, %rdi\n"		\
+			"add %rax, %rdi\n"		\
+			"mov %rdi, %rdx\n"		\
+			"shr $32, %rdx\n"		\
+			"and %r10, %rdx\n"		\
+			"mov (%rsi, %rdx), %rax\n"
+
+#define INIT_DIV	LOAD("r8", DIVIDEND)		\
+			"mov $3, %r9d\n"		\
+			"mov %r8, %rax\n"
+#define NR_DIV		3
+#define DIV		"xor %edx, %edx\n"		\
+			"div %r9\n"			\
+			"add %r8, %rax\n"
+#define INIT_FP		LOAD("rax", DOUBLE_1_7)		\
+			LOAD("rdx", DOUBLE_3_1)		\
+			"movq %rax, %xmm0\n"		\
+			"movq %rdx, %xmm1\n"
+#define NR_FP_DIV	3
+#define FP_DIV		"movapd %xmm1, %xmm2\n"		\
+			"divsd %xmm0, %xmm2\n"		\
+			"movapd %xmm2, %xmm0\n"
+#define CONVERT		"cvttsd2si %xmm0, %rax\n"	\
+			"cvtsi2sd %rax, %xmm0\n"	\
+			"addsd %xmm1, %xmm0\n"
+#define NR_BARRIER	2
+#define BARRIER		"mfence\n"			\
+			"lfence\n"
+#endif
+
+#if defined(__aarch64__) || defined(__x86_64__)
+
 FNMIX_ASM(empty, 0, "");
-
 FNMIX(mispredict, 3000,
-	2, LOAD("r8", LCG_MUL)
-	 LOAD("r9", LCG_ADD),
-	6, "imul %r8, %rdi\n"
-	 "add %r9, %rdi\n"
-	 "bt $45, %rdi\n"
-	 "jnc 1f\n"
-	 "add $1, %rax\n"
-	 "jmp 2f\n"
-	 "1: sub $1, %rax\n"
-	 "nop\n"
-	 "2:\n");
-
-FNMIX(int_div, 1500,
-	3, LOAD("r8", DIVIDEND)
-	 "mov $3, %r9d\n"
-	 "mov %r8, %rax\n",
-	3, "xor %edx, %edx\n"
-	 "div %r9\n"
-	 "add %r8, %rax\n");
-
-FNMIX(fp_div, 2000,
-	4, LOAD("rax", DOUBLE_1_7)
-	 LOAD("rdx", DOUBLE_3_1)
-	 "movq %rax, %xmm0\n"
-	 "movq %rdx, %xmm1\n",
-	3, "movapd %xmm1, %xmm2\n"
-	 "divsd %xmm0, %xmm2\n"
-	 "movapd %xmm2, %xmm0\n");
-
-FNMIX(convert, 2500,
-	4, LOAD("rax", DOUBLE_1_7)
-	 LOAD("rdx", DOUBLE_3_1)
-	 "movq %rax, %xmm0\n"
-	 "movq %rdx, %xmm1\n",
-	3, "cvttsd2si %xmm0, %rax\n"
-	 "cvtsi2sd %rax, %xmm0\n"
-	 "addsd %xmm1, %xmm0\n");
-
-FNMIX(barrier, 400,
-	0, "",
-	2, "mfence\n"
-	 "lfence\n");
-
+	2, LOAD(RANDOM_MUL, LCG_MUL) LOAD(RANDOM_ADD, LCG_ADD),
+	NR_MISPREDICT, MISPREDICT);
+FNMIX(int_div, 1500, 3, INIT_DIV, NR_DIV, DIV);
+FNMIX(fp_div, 2000, 4, INIT_FP, NR_FP_DIV, FP_DIV);
+FNMIX(convert, 2500, 4, INIT_FP, 3, CONVERT);
+FNMIX(barrier, 400, 0, "", NR_BARRIER, BARRIER);
 FNMIX(cache_miss, 1000,
-	4, LOAD("r8", LCG_MUL)
-	 LOAD("r9", LCG_ADD)
-	 "mov %rdx, %r10\n"
-	 "xor %eax, %eax\n",
-	7, "imul %r8, %rdi\n"
-	 "add %r9, %rdi\n"
-	 "add %rax, %rdi\n"
-	 "mov %rdi, %rdx\n"
-	 "shr $32, %rdx\n"
-	 "and %r10, %rdx\n"
-	 "mov (%rsi, %rdx), %rax\n");
+	4, LOAD(RANDOM_MUL, LCG_MUL) LOAD(RANDOM_ADD, LCG_ADD) INIT_MISS,
+	NR_MISS, MISS);
+FNMIX(nops, 500, 0, "", 16, NOPS(16));
 
-FNMIX(nops, 500,
-	0, "",
-	16, NOPS NOPS);
-
-/* Called by the others, with these registers: rax, rdx, r8, r9, r11, xmm0 to xmm2. */
-FNMIX_ASM(leaf, 15,
-	  LOAD("r8", DIVIDEND)
-	  "mov $3, %r9d\n"
-	  "mov %r8, %rax\n"
-	  REPEAT(4, "xor %edx, %edx\n"
-		 "div %r9\n"
-		 "add %r8, %rax\n"));
-
-FNMIX_ASM(insns_50, 49, REPEAT(49, "nop\n"));
-
-FNMIX_ASM(insns_200, 199,
-	  LOAD("r8", DIVIDEND)
-	  "mov $3, %r9d\n"
-	  "mov %r8, %rax\n"
-	  REPEAT(10, "xor %edx, %edx\n"
-		 "div %r9\n"
-		 "add %r8, %rax\n"
-		 NOPS NOPS)
-	  REPEAT(6, "nop\n"));
-
-FNMIX_ASM(insns_800, 799,
-	  LOAD("rax", DOUBLE_1_7)
-	  LOAD("rdx", DOUBLE_3_1)
-	  "movq %rax, %xmm0\n"
-	  "movq %rdx, %xmm1\n"
-	  REPEAT(99, "movapd %xmm1, %xmm2\n"
-		 "divsd %xmm0, %xmm2\n"
-		 "movapd %xmm2, %xmm0\n"
-		 "nop\nnop\nnop\nnop\nnop\n")
-	  "nop\nnop\nnop\n");
+/* Called by the others. */
+FNMIX_ASM(leaf, 3 + 4 * NR_DIV, INIT_DIV REPEAT(4, DIV));
+FNMIX_ASM(insns_50, 49, NOPS(49));
+FNMIX_ASM(insns_200, 3 + 10 * 19 + 6, INIT_DIV REPEAT(10, DIV NOPS(19 - NR_DIV)) NOPS(6));
+FNMIX_ASM(insns_800, 4 + 99 * 8 + 3, INIT_FP REPEAT(99, FP_DIV NOPS(8 - NR_FP_DIV)) NOPS(3));
 
 /* 60 instructions if @seed is 0, else as many as the number here. */
-FNMIX_ASM(bimodal, 6 + 265 * 5,
-	  "test %edi, %edi\n"
-	  "jnz 5f\n"
-	  REPEAT(57, "nop\n")
+FNMIX_ASM(bimodal, NR_IF_SEED + 4 + 265 * 5,
+	  IF_SEED
+	  NOPS(59 - NR_IF_SEED)
 	  "ret\n"
-	  "5: mov $265, %r11d\n"
-	  LOAD("r8", DIVIDEND)
-	  "mov $3, %r9d\n"
-	  "mov %r8, %rax\n"
-	  "9: xor %edx, %edx\n"
-	  "div %r9\n"
-	  "add %r8, %rax\n"
-	  "dec %r11d\n"
-	  "jnz 9b\n");
+	  "5:\n" CALLED_LOOPS(265)
+	  INIT_DIV
+	  "9:\n" DIV NOPS(3 - NR_DIV)
+	  CALLED_NEXT);
 
-FNMIX_ASM(caller, 1 + 600 * (24 + 3 + fnmix_leaf_insns),
+FNMIX_ASM(caller, NR_CALLS + 1 + 600 * (24 + 3 + fnmix_leaf_insns),
+	  BEFORE_CALLS
 	  LOOPS(600)
-	  "9:\n" NOPS NOPS NOPS
-	  "call fnmix_leaf\n"
-	  NEXT);
+	  "9:\n" NOPS(24)
+	  CALL(leaf)
+	  NEXT
+	  AFTER_CALLS);
 
-FNMIX_ASM(sizes, 1 + 20 * (3 + 2 + fnmix_insns_50_insns + fnmix_insns_200_insns +
-			   fnmix_insns_800_insns),
+FNMIX_ASM(sizes, NR_CALLS + 1 + 20 * (3 + 2 + fnmix_insns_50_insns + fnmix_insns_200_insns +
+				      fnmix_insns_800_insns),
+	  BEFORE_CALLS
 	  LOOPS(20)
-	  "9: call fnmix_insns_50\n"
-	  "call fnmix_insns_200\n"
-	  "call fnmix_insns_800\n"
-	  NEXT);
+	  "9:\n" CALL(insns_50) CALL(insns_200) CALL(insns_800)
+	  NEXT
+	  AFTER_CALLS);
 
-FNMIX_ASM(modes, 1 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
+FNMIX_ASM(modes, NR_CALLS + 1 + 5 * (5 + 9 * (244 + NR_ENTRY + 60) + fnmix_bimodal_insns),
+	  BEFORE_CALLS
 	  LOOPS(5)
-	  "9: mov $9, %r10d\n"
-	  "8: xor %edi, %edi\n"
-	  REPEAT(240, "nop\n")
-	  "call fnmix_bimodal\n"
-	  "dec %r10d\n"
-	  "jnz 8b\n"
-	  "mov $1, %edi\n"
-	  "call fnmix_bimodal\n"
-	  NEXT);
+	  "9:\n" INNER_LOOPS(9)
+	  "8:\n" CLEAR_SEED
+	  NOPS(240)
+	  CALL(bimodal)
+	  INNER_NEXT
+	  SET_SEED
+	  CALL(bimodal)
+	  NEXT
+	  AFTER_CALLS);
 
 #else /* The same in C. The number of instructions is unknown. */
 

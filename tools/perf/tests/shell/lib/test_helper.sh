@@ -6,10 +6,12 @@
 # err:		the exit status of the test, set to 1 by fail and check
 # testdir:	the temporary directory
 # log:		a file in it, which fail and check print
+# out:		another one, for what is checked, which they print if it is there
 
 err=0
 testdir=$(mktemp -d /tmp/__perf_test.XXXXXX)
 log=${testdir}/log
+out=${testdir}/out
 
 cleanup() {
 	rm -rf "${testdir}"
@@ -33,13 +35,10 @@ skip() {
 	echo "$1 [Skipped]"
 }
 
-# fail NAME: report a failure and print the log
+# fail NAME: report a failure and print the log, and what is checked
 fail() {
 	echo "$1 [Failed]"
-	if [ -f "${log}" ]
-	then
-		cat "${log}"
-	fi
+	cat "${out}" "${log}" 2> /dev/null || true
 	err=1
 }
 
