@@ -363,11 +363,12 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 	unsigned int length = SUM_COUNTS + group->sampler_index, count = SUM_COUNTS + event;
 	double left = fnstat_stats__part_left(stats), nr = sums[SUM_NR], total = sums[length];
 	double nr_part = begins[SUM_NR] / nr, part = begins[length] / total;
-	double both = part * (1 - part), nr_both = nr_part * (1 - nr_part);
+	/* One end can have less than the costs: then they differ by any part. */
+	double nr_both = nr_part * (1 - nr_part), both = max(part * (1 - part), 0.000001);
 	double rates, lengths, rates_variance, lengths_variance;
 
 	/* All begin there, or end, but for rounding. */
-	if (both < 0.000001 || sums[count] <= 0)
+	if (nr_both < 0.000001)
 		return 0;
 	fnstat_stats__rate(stats, group, event, &rates_variance);
 	lengths_variance = *fnstat_stats__product(stats, group, length, length) / total / total -
@@ -395,12 +396,12 @@ static double fnstat_stats__bias(const struct fnstat_stats *stats,
 	double count = stats->sums[SUM_COUNTS + event];
 	double cost = stats->sums[SUM_NR] *
 		      (group->costs[group->sampler_index] / fnstat_stats__length(stats, group) -
-		       (count > 0 ? group->costs[event] / count : 0));
+		       group->costs[event] / count);
 	double raw = fnstat_stats__raw(stats, group)[event];
-	double change = count > 0 && raw > 0 ? pow(log(count / raw), 2) : 0;
+	double change = raw > 0 ? pow(log(count / raw), 2) : 0;
 	double ends = pow(fnstat_stats__disagreement(stats, group, event), 2);
 	double rare = (int)event == group->insns ? 0 :
-		      (RARE_BIAS + RARE_LEFT * left) / (1 + max(count, 0.0) / stats->sums[SUM_NR]);
+		      (RARE_BIAS + RARE_LEFT * left) / (1 + count / stats->sums[SUM_NR]);
 
 	others = sampled ? max(others + change, ends) : others + max(change, ends);
 	return others + pow(COST_SPREAD * cost, 2) + rare * rare;
@@ -646,18 +647,23 @@ static bool fnstat_entry__count(const struct fnstat_entry *entry,
 	return true;
 }
 
-/* Return the weight of one count in a sample or a window. */
-static double fnstat_entry__one(const struct fnstat_entry *entry,
-				const struct fnstat_group *group, unsigned int event)
+/* Return the upper end of a count of which samples or windows have none. */
+static double fnstat_entry__upper(const struct fnstat_entry *entry,
+				  const struct fnstat_group *group, unsigned int event)
 {
+	const struct fnstat_stats *stats = entry->stats;
+	double nr, one;
+
 	if (group->samplers[event])
-		return group->totals[event] / entry->samples[event].all;
-	if (!entry->stats->sums)
+		return POISSON_UPPER * group->totals[event] / entry->samples[event].all;
+	if (!stats->sums)
 		return 0;
-	/* The mean weight of a window. */
-	return *fnstat_stats__product(entry->stats, group, SUM_NR, SUM_NR) /
-	       entry->stats->sums[SUM_NR] * group->totals[group->sampler_index] /
-	       group->all.weight;
+	/* One count has the mean weight of a window. The cost, which all have, can be less. */
+	nr = stats->sums[SUM_NR];
+	one = *fnstat_stats__product(stats, group, SUM_NR, SUM_NR) / nr;
+	return (POISSON_UPPER * one +
+		NORMAL_975 * COST_SPREAD * nr * fabs(group->costs[event])) *
+	       group->totals[group->sampler_index] / group->all.weight;
 }
 
 /* Compute the derivative of a metric by each count. */
@@ -833,8 +839,8 @@ enum fnstat_quality fnstat_stats__estimate(const struct fnstat_entry *entry,
 
 			late |= group->late[event];
 			if (!counts[event])
-				counts[event] = min(fnstat_entry__one(entry, group, event) *
-						    POISSON_UPPER, group->totals[event]);
+				counts[event] = min(fnstat_entry__upper(entry, group, event),
+						    group->totals[event]);
 		}
 		estimate->high = max(m->kind == FNSTAT_METRIC_EXPR ? estimate->high : 0,
 				     fnstat_metric__compute(m, group, counts));

@@ -24,6 +24,8 @@ other=${testdir}/other.data
 export PERF_BUILDID_DIR=${testdir}/buildid
 workload=(perf test -w noploop 0.1)
 event=cycles/period=99700,alt-period=300/u
+# The core PMUs, if there are several.
+pmus=$(find /sys/bus/event_source/devices/*/ -maxdepth 1 -name cpus | wc -l)
 
 # Each CPU has a separate event, with a separate sequence.
 run_on_one_cpu
@@ -143,10 +145,12 @@ test_group() {
 	then
 		fail "${name}: the member has windows"
 	fi
-	perf script -i "${data}" -F misc,event 2> /dev/null | check "${name}: marks" awk '
-		!/cycles/	{ others++; bad = bad || $1 ~ /W/; next }
-		$1 ~ /W/	{ windows++ }
-				END { exit bad || others < 10 || windows < 10 }'
+	# The other events are in the group of one core PMU, which may not be that of this CPU.
+	perf script -i "${data}" -F misc,event 2> /dev/null |
+		check "${name}: marks" awk -v several="$((pmus > 1))" '
+			!/cycles/	{ others++; bad = bad || $1 ~ /W/; next }
+			$1 ~ /W/	{ windows++ }
+				END { exit bad || (others < 10 && !several) || windows < 10 }'
 	sum=$(perf script -i "${data}" -F period,event 2> /dev/null |
 		awk '{ sum += $1 } END { print sum }')
 	perf report -i "${data}" --stdio 2> /dev/null |
@@ -163,9 +167,8 @@ test_group() {
 
 # One event for each core PMU, each with the terms.
 test_wildcard() {
-	local name="One event for each core PMU" pmus
+	local name="One event for each core PMU"
 
-	pmus=$(find /sys/bus/event_source/devices/*/ -maxdepth 1 -name cpus | wc -l)
 	check "${name}" record -e "${event}"
 	check "${name}: number" [ "$(perf evlist -v -i "${data}" |
 		grep -c 'alt_sample_period: 300')" = "$((pmus ? pmus : 1))" ]
@@ -308,13 +311,17 @@ test_json() {
 }
 
 # The weight of a line is the sum of the periods of its samples.
+same_periods() {
+	[ -s "${testdir}/script" ] && diff "${testdir}/script" "${testdir}/report"
+}
+
 test_report() {
 	perf script -i "${data}" -F comm,period 2> /dev/null |
 		awk '{ sum[$1] += $2 } END { for (c in sum) print c, sum[c] }' |
 		sort > "${testdir}/script"
 	perf report -i "${data}" --stdio -q -s comm -F period,comm 2> /dev/null |
 		awk 'NF { print $2, $1 }' | sort > "${testdir}/report"
-	check "Report" diff "${testdir}/script" "${testdir}/report"
+	check "Report" same_periods
 }
 
 perf list --details 2> /dev/null | check "perf list" grep -q 'alt-period=number'

@@ -9,8 +9,8 @@
 set -e
 
 err=0
-data=$(mktemp /tmp/__perf_test.perf.data.XXXXX)
-log=$(mktemp /tmp/__perf_test.log.XXXXX)
+data=$(mktemp /tmp/__perf_test.perf.data.XXXXXX)
+log=$(mktemp /tmp/__perf_test.log.XXXXXX)
 bad=software/config=0x7fff/
 
 cleanup() {

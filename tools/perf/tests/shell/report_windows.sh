@@ -166,6 +166,7 @@ has_tables() {
 test_tables() {
 	local clock="task-clock/period=100000/"
 
+	rm -f "${data}.tables"
 	if record "${data}.tables" -e "{${clock},$4}:S,{${clock},page-faults}:S" \
 		perf test -w fnmix 300 &&
 	   perf evlist -v -i "${data}.tables" | grep -q "exclude_kernel: 1"
