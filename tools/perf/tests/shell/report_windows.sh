@@ -186,7 +186,7 @@ says_once() {
 	local clock=task-clock/period=10000000/
 
 	record "${data}.tables" -e "{${clock},context-switches}:uS,{${clock},page-faults}:uS" \
-		perf test -w fnmix 300 &&
+		perf test -w fnmix 1000 &&
 	report_of "${data}.tables" --attribution=same -s comm \
 		--metrics cs_per_second,page_faults_per_second &&
 	grep "^# [0-9]* windows" "${out}" > "${testdir}/said" &&
