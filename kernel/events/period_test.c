@@ -70,7 +70,10 @@ static struct perf_event *make_windows(struct kunit *test, u16 count)
 		.sample_period = 1000, .alt_sample_period = 10, .alt_sample_count = count });
 }
 
-/* End the interval, not before it is over, by @overrun events more: what the counter gets. */
+/*
+ * Check that the interval does not end before it is over, end it by @overrun events more, and
+ * return what the counter gets.
+ */
 static s64 next(struct kunit *test, struct perf_event *event, s64 overrun)
 {
 	s64 left = 1;

@@ -39,10 +39,12 @@ TIMINGS = {
 Kind = collections.namedtuple('Kind', 'events sampled group windows stacks')
 KINDS = {
     'samples': Kind(2, 2, 0, 0, 0), 'w0': Kind(2, 2, 1, 0, 0), 'fnstat': Kind(2, 2, 1, 1, 0),
-    'windows': Kind(2, 1, 1, 1, 0), 'stacks': Kind(2, 2, 1, 0, 1), 'ipc': Kind(2, 2, 1, 0, 1),
+    'windows': Kind(2, 1, 1, 1, 0), 'stacks': Kind(2, 2, 1, 0, 1),
     'samples-all': Kind(4, 4, 0, 0, 0), 'w0-all': Kind(4, 4, 1, 0, 0),
     'fnstat-all': Kind(4, 4, 1, 1, 0), 'windows-all': Kind(4, 1, 1, 1, 0),
 }
+# Another reader of the same recordings.
+KINDS['ipc'] = KINDS['stacks']
 # LENGTH is what a window has besides the cost of its interrupt.
 Recording = collections.namedtuple('Recording', 'kind length jitter events interrupts set')
 # Rounds in a second of a CPU with 3 GHz, by default.
@@ -153,9 +155,7 @@ def name_of(recording):
     """Return the name of a recording, without what is as usual."""
     kind = KINDS[recording.kind]
     window = f'-{recording.length}-{recording.jitter}' if kind.windows else ''
-    # Another reader of the same recording.
-    name = 'stacks' if recording.kind == 'ipc' else recording.kind
-    return f'{name}{window}-{recording.events}-{recording.interrupts}-{recording.set}'
+    return f'{recording.kind}{window}-{recording.events}-{recording.interrupts}-{recording.set}'
 
 
 def make_plan(recording, timing, total):
@@ -226,8 +226,7 @@ class Program:
         paths = {x: f'{directory}/{name_of(x)}.data' for x in recordings}
         with open(f'{directory}/lock', 'w', encoding='ascii') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            missing = list({paths[x]: x for x in recordings
-                            if not os.path.exists(paths[x])}.values())
+            missing = [x for x in recordings if not os.path.exists(paths[x])]
             for first in range(0, len(missing), AT_ONCE):
                 self.record_some(timing, missing[first:first + AT_ONCE], paths)
         if missing:
@@ -351,8 +350,10 @@ def wanted(events, interrupts):
             useful, _, jitter = length.partition('/')
             useful = int(useful)
             jitter = int(jitter) if jitter else useful * 2 // 3
-            recordings = [Recording(name, useful, jitter, events if kind.sampled > 1 else 'any',
-                                    interrupts, i) for i in sets]
+            recorded = 'stacks' if name == 'ipc' else name
+            recordings = [Recording(recorded, useful, jitter,
+                                    events if kind.sampled > 1 else 'any', interrupts, i)
+                          for i in sets]
             found[f'{name} {length}' if kind.windows else name] = recordings
     return found
 
@@ -387,7 +388,7 @@ def main(real_directory, plugin, cache, perf, other, *names):
                             for reader in perfs]
                     say(f'{timing}, {events}, {interrupts}: {label}')
                     judged = iter(list(pool.map(
-                        lambda job, k=sets[0].kind: job[0].judge(job[2], job[1], k), jobs)))
+                        lambda job, k=label.split()[0]: job[0].judge(job[2], job[1], k), jobs)))
                     results[label] = {p: [[next(judged) for _ in perfs] for _ in sets]
                                       for p in programs}
                 print_table(f'{timing}, {events} events, {interrupts} interrupts', results,

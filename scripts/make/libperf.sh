@@ -56,6 +56,9 @@ build()
 	# The Makefile cannot build the tests elsewhere.
 	"${gcc[@]}" -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers \
 		"${include[@]}" -o "$out/bin/tests" "$source"/tests/*.c "$out"/lib{perf,api}.a -pthread
+	# Only these see a function that the shared library does not export.
+	"${CROSS_COMPILE}gcc" -Wbad-function-cast -Werror "${include[@]}" -o "$out/tests-shared" \
+		"$source"/tests/*.c "-L$out" -lperf "$out/libapi.a" -pthread
 	"${gcc[@]}" -I"$tree/tools/include/uapi" "${installed[@]}" -o "$out/bin/topdown-truth" \
 		"$TOP/tests/libperf/topdown-truth.c" -lperf -lapi -lm
 	[ "$arch" = x86_64 ] || { set_built "$out" "$key"; return; }

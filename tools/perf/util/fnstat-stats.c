@@ -354,10 +354,12 @@ double fnstat_stats__rate(const struct fnstat_stats *stats, const struct fnstat_
 /*
  * Compare the windows that begin in an entry with those that end there: their rates and lengths
  * are the same if they ran there alone. An instruction that waits makes the ones that end at it
- * longer. Return: By which part they differ, more than by chance.
+ * longer. @variance: That of the logarithm of the rate. Return: By which part they differ, more
+ * than by chance.
  */
 static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
-					 const struct fnstat_group *group, unsigned int event)
+					 const struct fnstat_group *group, unsigned int event,
+					 double variance)
 {
 	const double *begins = fnstat_stats__begins(stats, group), *sums = stats->sums;
 	unsigned int length = SUM_COUNTS + group->sampler_index, count = SUM_COUNTS + event;
@@ -365,17 +367,15 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 	double nr_part = begins[SUM_NR] / nr, part = begins[length] / total;
 	/* One end can have less than the costs: then they differ by any part. */
 	double nr_both = nr_part * (1 - nr_part), both = max(part * (1 - part), 0.000001);
-	double rates, lengths, rates_variance, lengths_variance;
+	double rates, lengths, lengths_variance;
 
 	/* All begin there, or end, but for rounding. */
 	if (nr_both < 0.000001)
 		return 0;
-	fnstat_stats__rate(stats, group, event, &rates_variance);
 	lengths_variance = *fnstat_stats__product(stats, group, length, length) / total / total -
 			   *fnstat_stats__product(stats, group, length, SUM_NR) * 2 / total / nr +
 			   *fnstat_stats__product(stats, group, SUM_NR, SUM_NR) / nr / nr;
-	rates = pow((begins[count] / sums[count] - part) / both, 2) -
-		left * rates_variance / both;
+	rates = pow((begins[count] / sums[count] - part) / both, 2) - left * variance / both;
 	lengths = pow((part - nr_part) / nr_both, 2) - left * lengths_variance / nr_both;
 	return sqrt(max(rates, 0.0)) + sqrt(max(lengths, 0.0));
 }
@@ -383,11 +383,12 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 /*
  * Return the bias of a count of the windows of an entry as a variance: of what other entries
  * add, of the correction for this, of what their ends differ by, and of the costs, which differ
- * between functions. @sampled: Samples would show what the ends differ by.
+ * between functions. @variance: That of the logarithm of the rate by chance. @sampled: Samples
+ * would show what the ends differ by.
  */
 static double fnstat_stats__bias(const struct fnstat_stats *stats,
 				 const struct fnstat_group *group, unsigned int event,
-				 bool sampled)
+				 double variance, bool sampled)
 {
 	double products = *fnstat_stats__product(stats, group, SUM_NR, SUM_NR);
 	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
@@ -399,7 +400,7 @@ static double fnstat_stats__bias(const struct fnstat_stats *stats,
 		       group->costs[event] / count);
 	double raw = fnstat_stats__raw(stats, group)[event];
 	double change = raw > 0 ? pow(log(count / raw), 2) : 0;
-	double ends = pow(fnstat_stats__disagreement(stats, group, event), 2);
+	double ends = pow(fnstat_stats__disagreement(stats, group, event, variance), 2);
 	double rare = (int)event == group->insns ? 0 :
 		      (RARE_BIAS + RARE_LEFT * left) / (1 + count / stats->sums[SUM_NR]);
 
@@ -423,10 +424,11 @@ static struct fnstat_rate fnstat_entry__rate(const struct fnstat_entry *entry,
 	struct part time = fnstat_entry__part(entry, group, group->sampler_index);
 	struct part samples = fnstat_entry__part(entry, group, event);
 	struct fnstat_rate rate = {};
+	double variance;
 	bool sampled;
 
-	rate.counted = fnstat_stats__rate(entry->stats, group, event, &rate.counted_variance);
-	rate.counted_variance += group->common;
+	rate.counted = fnstat_stats__rate(entry->stats, group, event, &variance);
+	rate.counted_variance = variance + group->common;
 	if (samples.nr >= MIN_SAMPLES && time.share) {
 		rate.samples = samples.share * group->totals[event] /
 			       (time.share * group->totals[group->sampler_index]);
@@ -439,7 +441,7 @@ static struct fnstat_rate fnstat_entry__rate(const struct fnstat_entry *entry,
 		return rate;
 	}
 	sampled = rate.samples && !group->contradicted;
-	rate.counted_bias = fnstat_stats__bias(entry->stats, group, event, sampled);
+	rate.counted_bias = fnstat_stats__bias(entry->stats, group, event, variance, sampled);
 	/* Samples can show that there is more. */
 	if (sampled)
 		rate.counted_bias = max(rate.counted_bias,

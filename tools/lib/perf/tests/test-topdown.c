@@ -153,12 +153,12 @@ static int test_owner(void)
 
 	__T("failed to open", !perf_topdown__new(&topdown));
 	__T("another thread could read",
-	    (long)in_thread(read_in_thread, topdown) == -ESRCH);
+	    in_thread(read_in_thread, topdown) == (void *)-ESRCH);
 	/* The second thread reuses the stack and other data of the first one. */
 	of_thread = in_thread(open_in_thread, NULL);
 	__T("failed to open in a thread", of_thread);
 	__T("a later thread could read",
-	    (long)in_thread(read_in_thread, of_thread) == -ESRCH);
+	    in_thread(read_in_thread, of_thread) == (void *)-ESRCH);
 	perf_topdown__delete(of_thread);
 
 	pid = fork();

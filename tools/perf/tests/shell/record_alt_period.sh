@@ -310,11 +310,11 @@ test_json() {
 		check "JSON" cmp -s - "${testdir}/periods"
 }
 
-# The weight of a line is the sum of the periods of its samples.
 same_periods() {
 	[ -s "${testdir}/script" ] && diff "${testdir}/script" "${testdir}/report"
 }
 
+# The weight of a line is the sum of the periods of its samples.
 test_report() {
 	perf script -i "${data}" -F comm,period 2> /dev/null |
 		awk '{ sum[$1] += $2 } END { for (c in sum) print c, sum[c] }' |
