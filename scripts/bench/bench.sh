@@ -15,10 +15,10 @@
 #   page       what fnstat-html.py makes of a recording from x86_64-stalls (or
 #              with REPORT=FILE of this JSON): build/results/page/page.html, checked in
 #              Chromium, with a screenshot
-#   real       how wrong the metrics of functions of real programs are, with windows as
-#              they were, with sampled events, and with perf fnstat: PROGRAMS="NAME ..."
-#              these, and MACHINES=, MODES="old|events|new|events-cpi|new-cpi ...",
-#              INTERRUPTS="NUMBER ..."
+#   real       how wrong the metrics of functions of real programs are, with sampled events
+#              and with perf fnstat: PROGRAMS="NAME ..." these, and MACHINES=,
+#              MODES="events|precise|without|new|events-cpi|precise-cpi|without-cpi|new-cpi
+#              ...", INTERRUPTS="NUMBER ..."
 #   seeds      what the texts that this began with say, statement by statement, with the
 #              test of each and its result, on the base and with the series:
 #              TEXT=alternating|hybrid|topdown one of them

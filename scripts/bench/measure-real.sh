@@ -22,8 +22,8 @@ for machine in "${machines[@]}"; do
 done
 
 real=$("$TOP/scripts/make/real.sh")
-list=$BUILD/lists/real.list directories=()
-mkdir -p "${list%/*}"
+list=$(mktemp) directories=()
+trap 'rm -f "$list"' EXIT
 for program in "${programs[@]}"; do
 	run="600 /guest/unthrottled.sh /guest/record-real.sh $program" profiles=1 profile=
 	{
