@@ -167,7 +167,8 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 	if (rec->window != DEFAULT || rec->own_branches)
 		rec->branches = false;
 	if (rec->window == DEFAULT) {
-		double length = rec->exact ? WINDOW_LENGTH : max_t(double, cost, WINDOW_ALONE);
+		double length = rec->exact ? WINDOW_LENGTH :
+				clamp(cost, (double)WINDOW_ALONE, (double)WINDOW_LENGTH);
 		u64 jitter = length * 2 / 3;
 
 		rec->window = max(cost, 0.0) + 0.5 + length;

@@ -158,6 +158,7 @@ static int open_events(struct evlist **evlist)
 		(",alt-period=" __stringify(WINDOW) ",branch_type=any"),
 		(",alt-period=" __stringify(WINDOW)),
 		",branch_type=any",
+		"",
 	};
 	char events[128];
 	int ret = 0;

@@ -566,7 +566,8 @@ u64 group_tracker__throttle(struct group_tracker *tracker,
 			    const struct perf_record_throttle *event)
 {
 	struct group_source key = { .id = event->id }, *source;
-	u64 begin;
+	/* With 32 bits the difference is right for four seconds. */
+	unsigned long begin;
 
 	if (event->header.type == PERF_RECORD_THROTTLE) {
 		hashmap__set(tracker->throttled, (long)event->stream_id, (long)event->time, NULL,
@@ -575,9 +576,9 @@ u64 group_tracker__throttle(struct group_tracker *tracker,
 	}
 	if (hashmap__find(tracker->sources, &key, &source))
 		source->nr_throttled++;
-	if (!hashmap__delete(tracker->throttled, (long)event->stream_id, NULL, (long *)&begin))
+	if (!hashmap__delete(tracker->throttled, (long)event->stream_id, NULL, &begin))
 		return 0;
-	return event->time > begin ? event->time - begin : 0;
+	return max((long)(event->time - begin), 0L);
 }
 
 /**

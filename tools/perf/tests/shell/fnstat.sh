@@ -203,6 +203,10 @@ test_no_windows() {
 	else
 		fail "Samples instead of windows"
 	fi
+	# Other events are sampled as often as so many cycles last.
+	perf fnstat -v record -o "${data}" true > "${log}" 2>&1 || true
+	check "The cycles in a second without windows" \
+		grep -q "there are [1-9][0-9]* cycles in a second" "${log}"
 	check "No windows of a length that is given" refuses . \
 		perf fnstat record -w 300 -o "${data}" true
 }
@@ -236,6 +240,7 @@ check_events() {
 check_events "cycles/period=1999700,alt-period=300,period-jitter=199970,alt-period-jitter=200/" \
 	-w 300
 check_events "}:uS'"
+check_events "there are [1-9][0-9]* cycles in a second"
 check_events "cycles/period=1999700[,/].*}:S'" -a --kernel
 check_events "cycles/period=1999700[,/].*}:S'" --all-kernel
 check_events "period=100000,alt-period=[1-9]" -a -c 100000 -w 300
@@ -633,6 +638,7 @@ check "Threads that end before their first sample" says_short_threads
 # A report that names no metric has those that were recorded.
 check "All metrics of a recording" has_header ".*CPI .*IPC .*%I " cpi --all
 check "One more column" has_header ".*IPC  *Symbol" cpi -F +metric:ipc
+check "One more key" has_header ".*Symbol  *IPC" cpi --sort +metric:ipc
 if [ -e "${devices}/cpu/events/slots" ]
 then
 	check "The metrics of a recording" has_header ".*tma_retiring " TopdownL1
