@@ -3,14 +3,14 @@
 # usage: deb-test.sh [DIRECTORY]
 #
 # Build the packages of "make deb", or take those in DIRECTORY, and show on a disk with
-# Debian 12, with the counters of an Ice Lake, that they install on Debian's kernel, where
-# perf records with plain periods and says so; that the boot loader starts the new
-# kernel, where it records with windows; and that Debian's kernel is back when
-# they are removed. What the machine printed is in build/results/deb. KTAP.
+# Debian 12 that perf alone installs on Debian's kernel, and what perf fnstat tells there of
+# CPUs with branch stacks, with precise events, and with neither. Then, unless DIRECTORY has
+# no kernel, with the counters of an Ice Lake: both install, the boot loader starts the new
+# kernel, where perf records with windows, and Debian's kernel is back when they are
+# removed. What the machines printed is in build/results/deb. KTAP.
 . "$(dirname "$0")/../run/machines.sh"
 
 [ $# -le 1 ] || usage
-load_machine x86_64-intel	# sets cpu
 guest=$TOP/tests/disk
 results=$RESULTS/deb
 disk=$results/disk.img
@@ -32,8 +32,9 @@ debian=$("$TOP/scripts/ship/debian-disk.sh" "$emulator" python3-minimal "${libra
 # The modules that this machine has loaded: a kernel with all of them takes an hour.
 [ $# = 1 ] || CONFIG=$debian/config LOCALMODCONFIG=1 LSMOD=$debian/lsmod \
 	"$TOP/scripts/ship/deb-kernel.sh" "$dir" > /dev/null
-compgen -G "$dir/linux-image-*.deb" > /dev/null || die "no package of a kernel in $dir"
 packages=("$dir"/*.deb)
+kernels=("$dir"/linux-image-*.deb)
+[[ $# = 1 || -e ${kernels[0]} ]] || die "no package of a kernel in $dir"
 
 rm -rf "$results"
 mkdir -p "$results"
@@ -41,29 +42,49 @@ mkdir -p "$results"
 sed -n "s/^ *sudo \(apt purge\) \(.*\) && sudo reboot\$/\1 -q -y \2/p" "$TOP/docs/install.md" > "$results/purge"
 [ "$(wc -l < "$results/purge")" = 1 ] || die 'docs/install.md does not say how to remove the packages'
 trap 'rm -f "$disk"' EXIT
-cp --sparse=always --reflink=auto "$debian/disk.img" "$disk"
 
 nr=0
-boot()			# NAME WHAT-IT-SHOWS [FILE...]
+boot()			# NAME WHAT-IT-SHOWS SCRIPT [FILE...]
 {
-	local script=$1 what=$2 start=$SECONDS
-	shift 2
+	local name=$1 what=$2 script=$3 start=$SECONDS
+	shift 3
 
-	if ! "$TOP/scripts/ship/disk.sh" "$emulator" "$disk" "$results/$script" 1800 \
-			"$guest/$script.sh" "$@" -- -cpu "$cpu"; then
-		echo "not ok $((++nr)) $script: $what"
-		echo "# see ${results#"$TOP/"}/$script"
+	if ! "$TOP/scripts/ship/disk.sh" "$emulator" "$disk" "$results/$name" 1800 \
+			"$guest/$script.sh" "$guest/transcript.sh" "$@" -- -cpu "$cpu"; then
+		echo "not ok $((++nr)) $name: $what"
+		echo "# see ${results#"$TOP/"}/$name"
 		exit 1
 	fi
-	echo "ok $((++nr)) $script: $what"
+	echo "ok $((++nr)) $name: $what"
 	echo "# $((SECONDS - start)) s, on $(sed -n 's/^Linux version \([^ ]*\).*/\1/p; s/.*\] Linux version \([^ ]*\).*/\1/p' \
-		"$results/$script.console" | head -n 1)"
+		"$results/$name.console" | head -n 1)"
+}
+
+# Use a new copy of the disk on MACHINE.
+use_disk()		# MACHINE
+{
+	load_machine "$1"	# sets cpu
+	cp --sparse=always --reflink=auto "$debian/disk.img" "$disk"
+}
+
+# Install perf alone, and record.
+alone()			# MACHINE WHAT-IT-SAYS
+{
+	use_disk "$1"
+	echo "$2" > "$results/says"
+	boot "alone-$1" "perf alone on Debian's kernel: $2" perf-alone \
+		"$guest/program.py" "$results/says" "${perf[0]}"
 }
 
 echo 'TAP version 13'
-echo '1..3'
-boot install "apt installs the packages on Debian's kernel, where perf has plain periods" \
-	"$guest/transcript.sh" "$guest/program.py" "${packages[@]}"
-boot record 'the boot loader starts the new kernel, perf has windows, apt removes both' \
-	"$guest/transcript.sh" "$guest/program.py" "$results/purge"
-boot back "Debian's kernel is back, and nothing is left" "$guest/transcript.sh"
+[ -e "${kernels[0]}" ] && echo '1..6' || echo '1..3'
+alone x86_64-lbr 'from branch stacks'
+alone x86_64-intel 'from samples alone'
+alone x86_64-zen4 'samples are late'
+[ -e "${kernels[0]}" ] || exit 0
+use_disk x86_64-intel
+boot install "apt installs the packages on Debian's kernel, where perf has plain periods" install \
+	"$guest/program.py" "${packages[@]}"
+boot record 'the boot loader starts the new kernel, perf has windows, apt removes both' record \
+	"$guest/program.py" "$results/purge"
+boot back "Debian's kernel is back, and nothing is left" back

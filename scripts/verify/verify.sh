@@ -10,9 +10,9 @@
 #              or with ARCHS="NAME ..." for these, see scripts/verify/archs.table
 #   bisect     each commit compiles without new warnings, and the last ones of topics (with
 #              BOOT=each: each) boot and pass the tests that exist by then
-#   deb        the packages of "make deb" install on a disk with Debian 12 in QEMU, boot,
-#              record, and can be removed: build/results/deb has what it says;
-#              PACKAGES=DIRECTORY tests these
+#   deb        the packages of "make deb" install on a disk with Debian 12 in QEMU, perf alone
+#              on three CPUs, then with the kernel: they boot, record, and can be removed;
+#              build/results/deb has what they say; PACKAGES=DIRECTORY tests these
 #   fuzz       OPERATIONS= (5000000) random operations with SEED= do no harm to the kernels
 #              of MACHINES= (arm64@debug: KASAN and lockdep); with PLAIN=1 without
 #              alternating periods. No count jumps in twice DURATION= (60) seconds of random

@@ -450,8 +450,8 @@ enum { CPI, IPC, SHARE, MPKI };
 #define FEWER_INSNS	(0.6 / 320)
 
 /*
- * Check how samples are pooled with @others, the variance of the logarithm of what branch stacks or
- * windows tell: their rate is 0.5 in the first entry, that of samples 0.4.
+ * Check how samples are pooled with branch stacks or the like, whose rate has a logarithm with the
+ * variance @others: it is 0.5 in the first entry, that of samples 0.4.
  */
 static int check_pool(struct recording *r, double others)
 {

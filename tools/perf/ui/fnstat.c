@@ -1425,7 +1425,7 @@ char *hists__fnstat_advice(struct hists *hists)
 	factor = ceil(1.2 * factor);
 	period = attr->freq ? 0 : floor(attr->sample_period / factor / 100) * 100;
 	if (isinf(factor)) {
-		ret = asprintf(&remark, "%.0f %% of the time has no good CPI, and has none in a longer recording: windows have other functions in them, and no samples of instructions are exact.",
+		ret = asprintf(&remark, "%.0f %% of the time has no good CPI, and has none in a longer recording, as no samples of instructions are exact.",
 			       100 * part);
 	} else if (!(factor < FNSTAT_FAR_MORE)) {
 		ret = asprintf(&remark, "%.0f %% of the time has no good CPI: record far longer.",
