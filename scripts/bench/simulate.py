@@ -361,7 +361,7 @@ def wanted(events, interrupts):
 def main(real_directory, plugin, cache, perf, other, *names):
     """Simulate and judge what the environment says."""
     programs = real.read_programs(real_directory)
-    names = names or [x for x, program in programs.items() if program.kind != 'more']
+    names = names or [x for x, program in programs.items() if program.kind in ('chosen', 'judged')]
     for name in names:
         if name not in programs or name.endswith('-mt'):
             die(f"no program '{name}': {' '.join(x for x in programs if not x.endswith('-mt'))}")

@@ -117,6 +117,11 @@ build_mawk()
 		zmalloc.c -lm
 }
 
+build_join()
+{
+	build_together join .
+}
+
 build_minisat()
 {
 	build_together minisat minisat2 minisat2/minisat/{core/Solver,utils/Options,utils/System}.cc
@@ -159,7 +164,7 @@ build()
 	cd "$tmp"
 	# What takes longest comes first.
 	for program in sqlite3 zstd yamlcpp lua jsonbench pugixml box2d tcc mawk minigzip cmark \
-			bzip2 minisat; do
+			bzip2 minisat join; do
 		[ "$running" -lt "$JOBS" ] || { wait -n; running=$((running - 1)); }
 		"build_$program" &
 		running=$((running + 1))

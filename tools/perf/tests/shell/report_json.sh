@@ -16,7 +16,7 @@ shelldir=$(dirname "$0")
 data=${testdir}/perf.data
 # Number of processes to record, and how often to sample. Each CPU with samples has a report.
 processes=${PROCESSES:-3}
-period=${PERIOD:-5003}
+period=${PERIOD:-20011}
 
 # A name that is not UTF-8, with special characters of JSON, and two that differ in a blank at the
 # end.
