@@ -399,8 +399,9 @@ def check_limits(table, machine, interrupts, suffix, results):
 
 def check_marks(table, program, results):
     """Look for wrong values of a program, which windows cannot tell, without a mark."""
-    clear, far = (sum(x.checked['CPI'][key] for x in results) for key in ('unmarked', 'far'))
-    table.test(not far, f'{program}: {far} of {clear} values without a mark are wrong by more '
+    nr, clear, far = (sum(x.checked['CPI'][key] for x in results)
+                      for key in ('intervals', 'unmarked', 'far'))
+    table.test(nr and not far, f'{program}: {far} of {clear} values without a mark are wrong by more '
                         f'than {100 * FAR:.0f} %')
 
 
