@@ -385,31 +385,28 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 /*
  * Windows that leave an entry can come back, and then they seem to have stayed. Return by how much
  * more it is than those that end elsewhere tell: by chance they are in an entry as often as its
- * part of the time, so that nearly all end where nearly all of it is. Up to a third of the time it
- * makes no difference.
+ * part of the time, @share, so that nearly all end where nearly all of it is. Up to a third of the
+ * time it makes no difference.
  */
-static double fnstat_stats__return_factor(const struct fnstat_stats *stats,
-					  const struct fnstat_group *group)
+static double return_factor(double share)
 {
-	double share = min(stats->weight / group->all.weight, 1 - FEW_OTHERS);
-
-	return max(1 / (1 - share) - 0.5, 1.0);
+	return max(1 / (1 - min(share, 1 - FEW_OTHERS)) - 0.5, 1.0);
 }
 
 /*
  * Return the bias of a count of the windows of an entry as a variance: of what other entries
  * add, of the correction for this, of what their ends differ by, and of the costs, which differ
- * between functions. @variance: That of the logarithm of the rate by chance. @sampled: Samples
- * would show what the ends differ by.
+ * between functions. @share: Its part of the time. @variance: That of the logarithm of the rate
+ * by chance. @sampled: Samples would show what the ends differ by.
  */
 static double fnstat_stats__bias(const struct fnstat_stats *stats,
 				 const struct fnstat_group *group, unsigned int event,
-				 double variance, bool sampled)
+				 double share, double variance, bool sampled)
 {
 	double products = *fnstat_stats__product(stats, group, SUM_NR, SUM_NR);
 	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
 	double left = (fnstat_stats__part_left(stats) * nr + 1) / (nr + 2);
-	double back = fnstat_stats__return_factor(stats, group);
+	double back = return_factor(share);
 	double others = pow(BIAS * min(back * left, 1.0), 2);
 	double count = stats->sums[SUM_COUNTS + event];
 	double cost = stats->sums[SUM_NR] *
@@ -458,7 +455,8 @@ static struct fnstat_rate fnstat_entry__rate(const struct fnstat_entry *entry,
 		return rate;
 	}
 	sampled = rate.samples && !group->contradicted;
-	rate.counted_bias = fnstat_stats__bias(entry->stats, group, event, variance, sampled);
+	rate.counted_bias = fnstat_stats__bias(entry->stats, group, event, time.share, variance,
+					       sampled);
 	/* Samples can show that there is more. */
 	if (sampled)
 		rate.counted_bias = max(rate.counted_bias,

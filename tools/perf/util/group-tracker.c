@@ -566,7 +566,7 @@ u64 group_tracker__throttle(struct group_tracker *tracker,
 			    const struct perf_record_throttle *event)
 {
 	struct group_source key = { .id = event->id }, *source;
-	/* With 32 bits the difference is right for four seconds. */
+	/* With 32 bits the difference is right for two seconds. */
 	unsigned long begin;
 
 	if (event->header.type == PERF_RECORD_THROTTLE) {
