@@ -32,8 +32,8 @@ import sys
 # error of CPI and the time in rows without a mark, in percent. Branch stacks tell more, and
 # windows alone less, where no samples are exact: their bias stays, most where interrupts cost.
 WINDOWS = {3000: (8.5, 50), 10000: (7, 65)}
-ALONE = {3000: (10, 30), 10000: (9.5, 30)}
-COSTLY = {3000: (12, 25), 10000: (11.5, 25)}
+ALONE = {3000: (8.5, 30), 10000: (8, 30)}
+COSTLY = {3000: (11, 25), 10000: (11, 25)}
 BRANCHES = {3000: (4.5, 82), 10000: (3.0, 92), 30000: (2.3, 96)}
 # Two sets of recordings of N programs differ by ALIKE / sqrt(N): an error that is larger than
 # the other by up to that is no larger. (Of lua and zstd that leaves one kernel in 300.)

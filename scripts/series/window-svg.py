@@ -151,10 +151,12 @@ def draw():
     path(f'M{middle:g} {bottom + 90}v8M160 {bottom + 98}H640')
     arrow(160, bottom + 98, 160, top - 4)
     arrow(640, bottom + 98, 640, top - 4)
-    for name, x, verb, sample in (('g', 35, 'begins', 's'), ('k', 515, 'ends', 'w')):
+    for name, x, verb, sample, part, insns in (
+            ('g', 35, 'begins', 's', 'a quarter', 'i / 4'),
+            ('k', 515, 'ends', 'w', 'three quarters', '3 i / 4')):
         rectangle(name, x, top, x + 250, top + 68, ' rx="4"')
         text(x + 125, top + 20, f'{name}, where it {verb}', 'middle bold')
-        text(x + 125, top + 39, f'half of the window: {(COST + program) // 2} cycles, i / 2')
+        text(x + 125, top + 39, f'{part} of the window: {insns}')
         text(x + 125, top + 57, f'sample {sample}: half the time of the round')
     text(400, top + 30, 'f and h get nothing')
     text(400, top + 47, 'of this window')
@@ -164,10 +166,10 @@ def draw():
     steps = (('1. Add up, for each function',
               '<tspan class="formula">w</tspan>: instructions per cycle',
               'of its windows, less C each',
-              '<tspan class="formula">l</tspan>: the part of them that',
-              'begin or end elsewhere'),
+              '<tspan class="formula">l</tspan>: the part with one end',
+              'elsewhere, a = l²'),
              ('2. One equation for each',
-              '<tspan class="formula">w = (1 − 0.4 l) r + 0.4 l o</tspan>',
+              '<tspan class="formula">w = (1 − a) r + a o</tspan>',
               '<tspan class="formula">r</tspan>: its own rate, unknown',
               '<tspan class="formula">o</tspan>: the mean <tspan class="formula">r</tspan> of the',
               'functions at the other ends'),

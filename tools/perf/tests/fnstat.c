@@ -1289,37 +1289,37 @@ static int check_no_costs(struct recording *r)
 	return TEST_OK;
 }
 
-/* Check that a window that ends elsewhere counts half in each entry: the last one of both here. */
+/* Check that a window that ends elsewhere counts a quarter, as the last one of each entry here. */
 static int check_left(struct recording *r)
 {
 	const u64 counts[] = { 100, 50, 0, 0 };
 	/* Their number, as if all weighed the same. */
-	double nr = 3.5 * 3.5 / 3.25;
+	double nr = 3.25 * 3.25 / 3.0625;
 	struct fnstat_stats *last = &r->stats[1];
 
 	add_windows(r, 0, 10, counts, false);
 	add_windows(r, 1, 3, counts, false);
 	for (int i = 0; i < 2; i++) {
 		TEST_ASSERT_EQUAL("no memory",
-				  fnstat_stats__add_counts(&r->stats[i], r->group, counts, 0.5,
+				  fnstat_stats__add_counts(&r->stats[i], r->group, counts, 1,
 							   /*begins=*/true, /*ends=*/false), 0);
 		fnstat_stats__count_window(&r->stats[i], WINDOW_LEFT, i);
 	}
 	TEST_ASSERT_VAL("left", is_close(fnstat_stats__left(last), 25, 0.000001) &&
 			r->stats[0].nr_used == 10 && last->nr_used == 4);
-	TEST_ASSERT_VAL("sums", last->left == 0.5 && last->sums[0] == 3.5 &&
-			last->sums[2] == 175 && last->sums[5] == 3.25 &&
-			last->sums[10] == 50 * 50 * 3.25);
+	TEST_ASSERT_VAL("sums", last->left == 0.25 && last->sums[0] == 3.25 &&
+			last->sums[2] == 162.5 && last->sums[5] == 3.0625 &&
+			last->sums[10] == 50 * 50 * 3.0625);
 	set_totals(r, 13000, 6500, 0);
 	TEST_ASSERT_EQUAL("correct", correct_windows(r, 2, 0), 0);
-	TEST_ASSERT_VAL("scaled", is_close(last->left / last->sums[0], 0.5 / 3.5, 0.000001));
-	/* All windows are equal: only the bias of 3.77 windows remains. */
+	TEST_ASSERT_VAL("scaled", is_close(last->left / last->sums[0], 0.25 / 3.25, 0.000001));
+	/* All windows are equal: only the bias of 3.45 windows remains. */
 	TEST_ASSERT_VAL("bias", is_estimate(r, 1, 0, 0.5,
-					    bias((0.5 / 3.5 * nr + 1) / (nr + 2))));
+					    bias((0.25 / 3.25 * nr + 1) / (nr + 2))));
 	/* The other entry has most of the time: windows can have left it and come back. */
-	nr = 10.5 * 10.5 / 10.25;
+	nr = 10.25 * 10.25 / 10.0625;
 	TEST_ASSERT_VAL("come back", is_estimate(r, 0, 0, 0.5,
-						 bias(3.5 * (0.5 / 10.5 * nr + 1) / (nr + 2))));
+						 bias(4.5 * (0.25 / 10.25 * nr + 1) / (nr + 2))));
 	/* A window that is shorter than the cost is not used. */
 	r->group->costs[0] = 100;
 	fnstat_stats__correct(last, r->group);
@@ -1399,41 +1399,51 @@ static int check_fraction(struct recording *r)
 		r->group->fractions[1] = i;
 		estimate(r, 0, 0);
 		TEST_ASSERT_VAL("fraction", is_close(log(r->estimate.high / r->estimate.value),
-						     1.96 * sqrt(steps + bias(3.5 / 402)), 0.01));
+						     1.96 * sqrt(steps + bias(4.5 / 402)), 0.01));
 	}
 	return TEST_OK;
 }
 
 /*
- * Check windows of the first entry, whose CPI is 5, that all leave it for the second one, whose CPI
- * is 1: they have 0.6 of their time in the entry that they are counted for.
+ * Check two entries whose windows have 0.55 and 0.85 instructions per cycle, and half of them leave
+ * for the other one, so that a quarter is of that. It is 0.4 and 1 then, if this is certain.
  */
 static int check_others(struct recording *r)
 {
-	const u64 own[] = { 1000, 1000, 0, 1 }, slow[] = { 1000, 520, 0, 0 },
-		  fast[] = { 1000, 680, 0, 1 };
+	const u64 own[][4] = { { 1000, 400, 0, 0 }, { 1000, 1000, 0, 1 } };
+	const u64 left[][4] = { { 1000, 700, 0, 0 }, { 1000, 700, 0, 1 } };
+	double doubt = pow(0.6 * 0.5, 2), part = 1 - 0.5 * 0.5;
 	struct fnstat_stats *stats = r->stats;
 
-	add_windows(r, 0, 1000, slow, /*left=*/true);
-	add_windows(r, 1, 1000, fast, /*left=*/true);
-	add_windows(r, 1, 4000, own, /*left=*/false);
-	for (int i = 0; i < 2; i++)
-		r->no_memory |= fnstat_group__add_pair(r->group, &stats[i], &stats[!i], 2000);
-	set_totals(r, 6000000, 5200000, 5000);
+	for (int i = 0; i < 2; i++) {
+		add_windows(r, i, 1000, own[i], /*left=*/false);
+		add_windows(r, i, 2000, left[i], /*left=*/true);
+		r->no_memory |= fnstat_group__add_pair(r->group, &stats[i], &stats[!i], 1000);
+	}
+	set_totals(r, 6000000, 4200000, 3000);
 	TEST_ASSERT_EQUAL("correct", correct_windows(r, 2, 0), 0);
 	/* The first one has no misses that could be of the second one. */
-	TEST_ASSERT_VAL("sum", is_close(stats[0].sums[2] + stats[1].sums[2], 5200000, 0.000001) &&
-			is_close(stats[0].sums[4] + stats[1].sums[4], 5000, 0.000001));
+	TEST_ASSERT_VAL("sum", is_close(stats[0].sums[2] + stats[1].sums[2], 4200000, 0.000001) &&
+			is_close(stats[0].sums[4] + stats[1].sums[4], 3000, 0.000001));
 	for (int i = 0; i < 2; i++) {
-		double value, change;
+		/* The sum of both stays, and their difference grows. */
+		double difference = (0.85 - 0.55) * (doubt + part) /
+				    (doubt + part * part - part * (1 - part));
+		double rate = (1.4 + (i ? difference : -difference)) / 2, value, change, ends;
 
 		estimate(r, i, 0);
 		value = r->estimate.value;
-		TEST_ASSERT_VAL("CPI", is_close(value, i ? 1 : 5, 0.03));
-		/* The change is part of the bias. */
-		change = log(value * (i ? (4000 + 680) / 5000. : 0.52));
+		TEST_ASSERT_VAL("CPI", is_close(value, 1 / rate, 0.000001));
+		/*
+		 * The change is part of the bias, or what the ends differ by: a third of those that
+		 * begin left, and 0.6 of those that end. Half of the time can come back.
+		 */
+		change = log(value * (i ? 0.85 : 0.55));
+		ends = 1.5 * (0.6 - 1 / 3.) * (0.3 / rate) * (doubt + part) /
+		       (doubt + part * part);
 		TEST_ASSERT_VAL("bias", is_close(pow(r->estimate.bias / value, 2),
-						 bias(i ? 3.5 * 0.2 : 1) + change * change, 0.01));
+						 bias(1.5 * 0.5) + pow(max(fabs(change), ends), 2),
+						 0.01));
 	}
 	TEST_ASSERT_VAL("freed", !r->group->pairs && !r->group->nr_pairs);
 	return TEST_OK;
@@ -1446,9 +1456,14 @@ static int check_others(struct recording *r)
 static int check_ends(struct recording *r)
 {
 	const u64 counts[][4] = { { 110, 50, 0, 0 }, { 100, 55, 0, 0 } };
+	/* Those that end count three quarters. */
+	const double length = 0.75 * 110 + 0.25 * 100, rate = (0.75 * 50 + 0.25 * 55) / length;
+	const double both = 0.75 * 110 * 0.25 * 100 / length / length;
 	/* The variance of each difference is a part of its square. */
-	double nr = r->variant, rates = (0.55 - 50 / 110.) / 0.5 * sqrt(1 - 1 / (nr - 1));
-	double expected = pow(3.5 * (rates + 10 / 105. * sqrt(1 - 1 / nr)), 2), part = 1;
+	double nr = r->variant;
+	double rates = (0.55 - 50 / 110.) / rate * sqrt(1 - 4 * both / (nr - 1.25));
+	double lengths = 10 / length * sqrt(1 - 0.75 / nr);
+	double expected = pow(4.5 * (rates + lengths), 2), part = 1;
 
 	/* Half of the samples are three. */
 	r->samples[1] = (struct fnstat_samples){ .share = 0.5, .all = 6 };
@@ -1459,11 +1474,35 @@ static int check_ends(struct recording *r)
 	/* The first one of two ends there. */
 	for (int i = 0; i < r->variant; i++)
 		add_windows(r, 0, 1, counts[i % 2], /*left=*/true);
-	set_totals(r, 1000 * nr, 500 * nr, 0);
+	set_totals(r, 1000 * nr, 1000 * nr * rate, 0);
 	TEST_ASSERT_EQUAL("correct", correct_windows(r, 1, 0), 0);
 	estimate(r, 0, 0);
 	TEST_ASSERT_VAL("ends", is_close(pow(r->estimate.bias / r->estimate.value, 2),
 					 part * part * expected, 0.01));
+	return TEST_OK;
+}
+
+/* Check that 0.3 of what windows count is of their entry, where all of it would be of others. */
+static int check_least_own(struct recording *r)
+{
+	const u64 own[][4] = { { 1000, 0, 0, 0 }, { 1000, 1000, 0, 0 } };
+	const u64 left[][4] = { { 1000, 200, 0, 0 }, { 1000, 640, 0, 0 } };
+	double doubt = pow(0.6 * 0.5, 2), part = 1 - 0.5 * 0.5, first = 0.1 * 0.3;
+	/* What is not known of an entry is faster than its windows. */
+	double second = ((doubt * (1 + 0.15 * 0.25) + part) * 0.82 - part * (1 - part) * first) /
+			(doubt + part * part);
+	struct fnstat_stats *stats = r->stats;
+
+	for (int i = 0; i < 2; i++) {
+		add_windows(r, i, 1000, own[i], /*left=*/false);
+		add_windows(r, i, 2000, left[i], /*left=*/true);
+		r->no_memory |= fnstat_group__add_pair(r->group, &stats[i], &stats[!i], 1000);
+	}
+	set_totals(r, 6000000, 2760000, 0);
+	TEST_ASSERT_EQUAL("correct", correct_windows(r, 2, 0), 0);
+	estimate(r, 0, 0);
+	TEST_ASSERT_VAL("CPI",
+			is_close(r->estimate.value, (first + second) / 0.92 / first, 0.000001));
 	return TEST_OK;
 }
 
@@ -1487,7 +1526,7 @@ static int check_rare(struct recording *r)
 {
 	const u64 counts[] = { 100, 50, 0, r->variant };
 	int nr = r->variant;
-	double variance = 2 * bias(3.5 / 402) + pow((0.3 + 2 / 402.) / (1 + nr), 2);
+	double variance = 2 * bias(4.5 / 402) + pow((0.3 + 2 / 402.) / (1 + nr), 2);
 
 	add_windows(r, 0, 400, counts, false);
 	set_totals(r, 800000, 400000, 8000 * nr);
@@ -1523,6 +1562,7 @@ static int check_window_estimates(struct fixture *f)
 		{ check_samples_of_rounds, "ipc", .sampled = false },
 		{ check_fraction, "cpi", .sampled = false },
 		{ check_others, "cpi", .sampled = false },
+		{ check_least_own, "cpi", .sampled = false },
 		{ check_ends, "cpi", .variant = 10000 },
 		{ check_ends, "cpi", .variant = 4 },
 		{ check_ends, "cpi", .sampled = true, .variant = 10000 },

@@ -35,6 +35,11 @@
 /* An estimate that can be wrong by this factor is not printed. */
 #define USELESS_ERROR		2
 /*
+ * Part of a window that counts where it ends, if it begins elsewhere. An interrupt comes after the
+ * instruction that waits, so this is in windows that end there, but not in those that begin there.
+ */
+#define END_PART		0.75
+/*
  * Standard deviation of the logarithm of a rate from windows that all leave their entry, or from
  * samples that are late.
  */
@@ -123,7 +128,7 @@ static int fnstat_stats__add_values(struct fnstat_stats *stats, const struct fns
  * @stats: The statistics of where it begins or ends.
  * @group: Its group of events.
  * @counts: The counts.
- * @weight: Weight of the window.
+ * @weight: Weight of the window, of both ends.
  * @begins: It begins there.
  * @ends: It ends there.
  *
@@ -134,6 +139,8 @@ int fnstat_stats__add_counts(struct fnstat_stats *stats, const struct fnstat_gro
 {
 	double values[fnstat_group__nr_values(group)];
 
+	if (!begins || !ends)
+		weight *= ends ? END_PART : 1 - END_PART;
 	values[SUM_NR] = weight;
 	for (unsigned int i = 0; i < group->nr_counts; i++)
 		values[SUM_COUNTS + i] = weight * counts[i];
@@ -329,17 +336,13 @@ static double fnstat_stats__variance(const struct fnstat_stats *stats,
 				 stats->sums[SUM_NR], 2);
 }
 
-/**
- * fnstat_stats__rate - Compute the rate of an event in windows.
- * @stats: The statistics, corrected.
- * @group: Their group of events.
- * @event: Index of the event.
- * @variance: Set to that of its logarithm by chance.
- *
- * Return: The count in a unit of the event with windows, 0 if there is none.
+/*
+ * Compute the rate of an event in windows: the count in a unit of the event with windows, 0 if
+ * there is none. @variance: Set to that of its logarithm by chance.
  */
-double fnstat_stats__rate(const struct fnstat_stats *stats, const struct fnstat_group *group,
-			  unsigned int event, double *variance)
+static double fnstat_stats__rate(const struct fnstat_stats *stats,
+				 const struct fnstat_group *group, unsigned int event,
+				 double *variance)
 {
 	double count = stats->sums ? stats->sums[SUM_COUNTS + event] : 0;
 	double factors[group->nr_counts];
@@ -354,10 +357,11 @@ double fnstat_stats__rate(const struct fnstat_stats *stats, const struct fnstat_
 }
 
 /*
- * Compare the windows that begin in an entry with those that end there: their rates and lengths
- * are the same if they ran there alone. An instruction that waits makes the ones that end at it
- * longer. @variance: That of the logarithm of the rate. Return: By which part they differ, more
- * than by chance.
+ * Compare the windows that begin in an entry with those that end there, and half of those that
+ * stay with each: their rates and lengths are the same if they ran there alone. An instruction that
+ * waits makes the ones that end at it longer, and those that leave are more of the ones that end.
+ * @variance: That of the logarithm of the rate. Return: By which part they differ, more than by
+ * chance.
  */
 static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 					 const struct fnstat_group *group, unsigned int event,
@@ -384,13 +388,15 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 
 /*
  * Windows that leave an entry can come back, and then they seem to have stayed. Return by how much
- * more it is than those that end elsewhere tell: by chance they are in an entry as often as its
- * part of the time, @share, so that nearly all end where nearly all of it is. Up to a third of the
- * time it makes no difference.
+ * more it is than those that end elsewhere tell: by chance they end in an entry as often as it has
+ * the time, @share, so that nearly all end where nearly all of it is. Up to two fifths of the time
+ * it makes no difference.
  */
 static double return_factor(double share)
 {
-	return max(1 / (1 - min(share, 1 - FEW_OTHERS)) - 0.5, 1.0);
+	double part = min(share, 1 - FEW_OTHERS);
+
+	return max(1.5 * part / (1 - part), 1.0);
 }
 
 /*

@@ -334,8 +334,6 @@ int fnstat_stats__merge(struct fnstat_stats *stats, const struct fnstat_stats *o
 void fnstat_stats__exit(struct fnstat_stats *stats);
 
 double fnstat_stats__left(const struct fnstat_stats *stats);
-double fnstat_stats__rate(const struct fnstat_stats *stats, const struct fnstat_group *group,
-			  unsigned int event, double *variance);
 enum fnstat_quality fnstat_stats__estimate(const struct fnstat_entry *entry,
 					   const struct fnstat_group *group,
 					   unsigned int metric,

@@ -16,10 +16,18 @@
 
 /* How often to halve the range of the cost of interrupts, or to solve for all rates. */
 #define STEPS			40
-/* Part of a window that leaves its entry which is of the entry at its other end. */
-#define OTHERS			0.4
-/* Variance of the logarithm of the rate of an entry, before its windows are known. */
-#define RATE_SPREAD		0.15
+/*
+ * Of an entry that all windows leave, they tell nothing: by this part it is faster than they are
+ * in real programs.
+ */
+#define FASTER			0.15
+/*
+ * How far the part of others in such windows can be off, to how far the rate of an entry is from
+ * that of its windows.
+ */
+#define OTHERS_SPREAD		0.6
+/* An entry has at least this part of the rate of its windows. */
+#define LEAST_OWN		0.3
 
 static bool fnstat_stats__has_many(const struct fnstat_stats *stats)
 {
@@ -245,32 +253,36 @@ struct rate_of_entry {
 	/* From its windows, with the part @others_part of what ran at their other ends. */
 	double	windows;
 	double	others_part;
-	/* Without others, and as far as it is known: @trust is 0 for that of all entries. */
-	double	known;
-	double	trust;
+	/* The square of how far this part can be off, to the same of the rate. */
+	double	doubt;
+	/* Without others. */
+	double	own;
 	/* The sum of the weights of windows that left, and the mean rate at their other ends. */
 	double	left;
 	double	others;
 };
 
-/* Return what is of other entries in the rate of windows. */
-static double rate_of_entry__others(const struct rate_of_entry *rate)
+/*
+ * Return the factor of the rate of windows, and set @others to what is subtracted from it before:
+ * the result is the rate that is most probable for what they have, and for a rate like theirs.
+ */
+static double rate_of_entry__factor(const struct rate_of_entry *rate, double *others)
 {
-	return min(rate->others_part * rate->others, 2 * OTHERS * rate->windows);
+	double expected = rate->doubt * (1 + FASTER * rate->others_part);
+	double part = 1 - rate->others_part;
+	double factor = (expected + part) / (rate->doubt + part * part);
+
+	*others = min(part * rate->others_part * rate->others / (expected + part),
+		      rate->windows * (1 - LEAST_OWN / factor));
+	return factor;
 }
 
-/* Return the rate of windows without that of others. */
-static double rate_of_entry__own(const struct rate_of_entry *rate)
-{
-	return (rate->windows - rate_of_entry__others(rate)) / (1 - rate->others_part);
-}
-
-/* Find the rates of all entries. @mean: That of all together. */
+/* Find the rates of all entries. */
 static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of_entry *rates,
-				unsigned int nr, double mean)
+				unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		rates[i].known = mean + rates[i].trust * (rates[i].windows - mean);
+		rates[i].own = rates[i].windows;
 	for (int step = 0; step < STEPS; step++) {
 		for (unsigned int i = 0; i < nr; i++)
 			rates[i].others = 0;
@@ -278,14 +290,13 @@ static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of
 			const struct window_pair *pair = &group->pairs[i];
 			struct rate_of_entry *rate = &rates[pair->stats->index];
 
-			rate->others += pair->weight * rates[pair->other->index].known / rate->left;
+			rate->others += pair->weight * rates[pair->other->index].own / rate->left;
 		}
 		for (unsigned int i = 0; i < nr; i++) {
-			double own = rate_of_entry__own(&rates[i]);
+			double others, factor = rate_of_entry__factor(&rates[i], &others);
 
 			/* Half a step does not swing. */
-			rates[i].known = (rates[i].known + mean +
-					  rates[i].trust * (own - mean)) / 2;
+			rates[i].own = (rates[i].own + factor * (rates[i].windows - others)) / 2;
 		}
 	}
 }
@@ -298,11 +309,12 @@ static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of
  * @nr_children: Number of further ones, of entries with their children.
  *
  * A window that leaves its entry has counts of what ran between its ends, mostly of the entries
- * at the ends. All rates are found together:
+ * at the ends, and the more of others, the shorter its entry is. All rates are found together:
  *
- *   w = (1 - a) r + a (mean of r at the other ends),  a = OTHERS * (part of windows that left)
+ *   w = (1 - a) r + a (mean of r at the other ends),  a = (part of windows that left)^2
  *
- * What is subtracted from one entry is of others, so that the sum of all entries stays.
+ * What is subtracted from one entry is of others, so that the sum of all entries stays. What is
+ * missing, or too much, is of those that windows leave.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -319,32 +331,34 @@ int fnstat_group__subtract_others(struct fnstat_group *group, struct fnstat_stat
 	for (size_t i = 0; i < group->nr_pairs; i++)
 		rates[group->pairs[i].stats->index].left += group->pairs[i].weight;
 	for (unsigned int i = 0; i < nr_all; i++) {
-		if (rates[i].left)
-			rates[i].others_part = OTHERS * fnstat_stats__part_left(stats[i]);
+		double left = rates[i].left ? fnstat_stats__part_left(stats[i]) : 0;
+
+		rates[i].others_part = left * left;
+		rates[i].doubt = pow(OTHERS_SPREAD * left, 2);
 	}
 	for (unsigned int event = 0; event < group->nr_counts; event++) {
-		double variance, before = 0, after = 0;
+		double missing = 0, left = 0;
 
-		if (event == length || !group->totals[length])
+		if (event == length)
 			continue;
 		for (unsigned int i = 0; i < nr_all; i++) {
-			struct rate_of_entry *rate = &rates[i];
+			double time = fnstat_stats__length(stats[i], group);
 
-			rate->windows = fnstat_stats__rate(stats[i], group, event, &variance);
-			rate->trust = rate->windows ? RATE_SPREAD / (RATE_SPREAD + variance) : 0;
+			rates[i].windows = time > 0 ?
+				max(stats[i]->sums[SUM_COUNTS + event], 0.0) / time : 0;
 		}
-		fnstat_group__solve(group, rates, nr_all,
-				    group->totals[event] / group->totals[length]);
+		fnstat_group__solve(group, rates, nr_all);
 		for (unsigned int i = 0; i < nr; i++) {
 			double time = fnstat_stats__length(stats[i], group);
 
-			before += time * rates[i].windows;
-			after += time * rate_of_entry__own(&rates[i]);
+			missing += time * (rates[i].windows - rates[i].own);
+			left += time * rates[i].own * rates[i].others_part;
 		}
-		for (unsigned int i = 0; i < nr_all && after; i++) {
-			fnstat_stats__subtract(stats[i], group, event,
-					       rate_of_entry__others(&rates[i]),
-					       before / after / (1 - rates[i].others_part));
+		for (unsigned int i = 0; i < nr_all && left; i++) {
+			double others, factor = rate_of_entry__factor(&rates[i], &others);
+
+			factor *= 1 + missing / left * rates[i].others_part;
+			fnstat_stats__subtract(stats[i], group, event, others, factor);
 		}
 	}
 	free(rates);
