@@ -412,15 +412,14 @@ static double fnstat_stats__bias(const struct fnstat_stats *stats,
 	double products = *fnstat_stats__product(stats, group, SUM_NR, SUM_NR);
 	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
 	double left = (fnstat_stats__part_left(stats) * nr + 1) / (nr + 2);
-	double back = return_factor(share);
-	double others = pow(BIAS * min(back * left, 1.0), 2);
+	double others = pow(BIAS * min(return_factor(share) * left, 1.0), 2);
 	double count = stats->sums[SUM_COUNTS + event];
 	double cost = stats->sums[SUM_NR] *
 		      (group->costs[group->sampler_index] / fnstat_stats__length(stats, group) -
 		       group->costs[event] / count);
 	double raw = fnstat_stats__raw(stats, group)[event];
 	double change = raw > 0 ? pow(log(count / raw), 2) : 0;
-	double ends = pow(back * fnstat_stats__disagreement(stats, group, event, variance), 2);
+	double ends = pow(fnstat_stats__disagreement(stats, group, event, variance), 2);
 	double rare = (int)event == group->insns ? 0 :
 		      (RARE_BIAS + RARE_LEFT * left) / (1 + count / stats->sums[SUM_NR]);
 

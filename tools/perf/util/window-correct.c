@@ -253,8 +253,6 @@ struct rate_of_entry {
 	/* From its windows, with the part @others_part of what ran at their other ends. */
 	double	windows;
 	double	others_part;
-	/* The square of how far this part can be off, to the same of the rate. */
-	double	doubt;
 	/* Without others. */
 	double	own;
 	/* The sum of the weights of windows that left, and the mean rate at their other ends. */
@@ -268,9 +266,10 @@ struct rate_of_entry {
  */
 static double rate_of_entry__factor(const struct rate_of_entry *rate, double *others)
 {
-	double expected = rate->doubt * (1 + FASTER * rate->others_part);
+	double doubt = OTHERS_SPREAD * OTHERS_SPREAD * rate->others_part;
+	double expected = doubt * (1 + FASTER * rate->others_part);
 	double part = 1 - rate->others_part;
-	double factor = (expected + part) / (rate->doubt + part * part);
+	double factor = (expected + part) / (doubt + part * part);
 
 	*others = min(part * rate->others_part * rate->others / (expected + part),
 		      rate->windows * (1 - LEAST_OWN / factor));
@@ -331,10 +330,8 @@ int fnstat_group__subtract_others(struct fnstat_group *group, struct fnstat_stat
 	for (size_t i = 0; i < group->nr_pairs; i++)
 		rates[group->pairs[i].stats->index].left += group->pairs[i].weight;
 	for (unsigned int i = 0; i < nr_all; i++) {
-		double left = rates[i].left ? fnstat_stats__part_left(stats[i]) : 0;
-
-		rates[i].others_part = left * left;
-		rates[i].doubt = pow(OTHERS_SPREAD * left, 2);
+		if (rates[i].left)
+			rates[i].others_part = pow(fnstat_stats__part_left(stats[i]), 2);
 	}
 	for (unsigned int event = 0; event < group->nr_counts; event++) {
 		double missing = 0, left = 0;
