@@ -128,6 +128,16 @@ static bool keeps_period(const struct perf_event_attr *attr)
 	return attr->precise_ip;
 }
 
+/*
+ * The same of records of PEBS that are dropped: their event takes back what was read of the
+ * period before. In 2^32 there is no record here.
+ */
+static __s64 taken_back(const struct perf_event_attr *attr)
+{
+	return attr->precise_ip && !attr->freq && attr->sample_period < 1ULL << 32 ?
+	       attr->sample_period : 0;
+}
+
 /* The kinds of events. */
 
 static void add_kind(const char *name, __u32 type, __u64 config, __u64 rate, __u64 more)
@@ -341,13 +351,14 @@ static void check(struct event *event, const struct before *before, __u64 begin,
 		  const __u64 *times)
 {
 	__u64 now = now_ns(), all = now - event->opened, since = now - before->at;
+	__s64 back = taken_back(&event->attr), more = count - before->count;
 
 	add_to(&reads, 1);
-	if (count > possible(event, all))
+	if (count + back > possible(event, all) + back)
 		fail(event, "counts more than was possible since it is there", count, 0, all);
-	if (before->known && count < before->count)
+	if (before->known && more < -back)
 		fail(event, "counts backwards", count, before->count, since);
-	if (before->known && count - before->count > possible(event, since))
+	if (before->known && more > (__s64)possible(event, since))
 		fail(event, "jumps", count, before->count, since);
 	if (times) {
 		if (times[0] > all * event->cpus + CLOCK_ERROR)
@@ -361,7 +372,7 @@ static void check(struct event *event, const struct before *before, __u64 begin,
 	}
 	pthread_mutex_lock(&event->lock);
 	/* Another thread may have read it later. */
-	if (!event->known || (count >= event->count && begin >= event->at)) {
+	if (!event->known || ((__s64)(count - event->count) >= -back && begin >= event->at)) {
 		event->count = count;
 		event->at = begin;
 		event->known = true;

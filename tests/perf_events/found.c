@@ -61,6 +61,37 @@ TEST(new_period_of_pebs)
 	EXPECT_GT(period, count);
 }
 
+/* Records that wait in the buffer of PEBS are counted when an event comes that cannot wait. */
+TEST(records_of_pinned_pebs)
+{
+	struct perf_event_attr attr = {
+		.size = PERF_ATTR_SIZE_VER8,
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.sample_period = 20000,
+		.sample_type = PERF_SAMPLE_IP,
+		.precise_ip = 1,
+		.pinned = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	__u64 count = 0;
+	int fd;
+
+	fd = perf_event_open(&attr, 0, -1, -1);
+	if (fd < 0)
+		SKIP(return, "no precise instructions: %s", strerror(errno));
+	spin(1010000);
+	attr.pinned = 0;
+	attr.freq = 1;
+	ASSERT_LE(0, perf_event_open(&attr, 0, -1, -1));
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	ASSERT_EQ(sizeof(count), read(fd, &count, sizeof(count)));
+	ksft_print_msg("counted %llu\n", count);
+	EXPECT_LE(1010000, count);
+	EXPECT_GT(2020000, count);
+}
+
 /* Opens a sampling event of cycles of this task, disabled. */
 static int open_cycles(__u64 period, int precise, bool kernel, struct ring *ring)
 {
