@@ -38,6 +38,11 @@ build_together()		# PROGRAM DIRECTORY SOURCE...
 	ccache g++ "${flags[@]}" -std=c++17 -I"$2" -I"$2/include" -I"$2/src" -o "$bin/$1" "$1-all.cpp"
 }
 
+build_bfs()
+{
+	build_together bfs .
+}
+
 build_bzip2()
 {
 	cd bzip2
@@ -164,7 +169,7 @@ build()
 	cd "$tmp"
 	# What takes longest comes first.
 	for program in sqlite3 zstd yamlcpp lua jsonbench pugixml box2d tcc mawk minigzip cmark \
-			bzip2 minisat join; do
+			bzip2 minisat join bfs; do
 		[ "$running" -lt "$JOBS" ] || { wait -n; running=$((running - 1)); }
 		"build_$program" &
 		running=$((running + 1))

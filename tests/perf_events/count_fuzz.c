@@ -128,16 +128,6 @@ static bool keeps_period(const struct perf_event_attr *attr)
 	return attr->precise_ip;
 }
 
-/*
- * The same of records of PEBS that are dropped: their event takes back what was read of the
- * period before. In 2^32 there is no record here.
- */
-static __s64 taken_back(const struct perf_event_attr *attr)
-{
-	return attr->precise_ip && !attr->freq && attr->sample_period < 1ULL << 32 ?
-	       attr->sample_period : 0;
-}
-
 /* The kinds of events. */
 
 static void add_kind(const char *name, __u32 type, __u64 config, __u64 rate, __u64 more)
@@ -329,6 +319,23 @@ static __u64 possible(const struct event *event, __u64 elapsed)
 	return elapsed * event->cpus * event->kind->rate * TOLERANCE + SOME + event->kind->more;
 }
 
+/*
+ * How far a count can be below one that was read, in kernels without the series as well, but 2^48
+ * above it there: if a record of PEBS is lost, what was counted of its period is taken back
+ * (docs/found.md). There is none before a whole period. Each child can lose some.
+ */
+static __s64 taken_back(const struct event *event, __u64 elapsed)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	__u64 most = possible(event, elapsed);
+
+	if (!attr->precise_ip || attr->freq || attr->sample_period > most || event->kind->bare ||
+	    attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT ||
+	    attr->type == PERF_TYPE_BREAKPOINT)
+		return 0;
+	return attr->inherit ? most : attr->sample_period;
+}
+
 /* What was known of an event before it is read. */
 struct before {
 	__u64 count, enabled, running, at;
@@ -351,7 +358,7 @@ static void check(struct event *event, const struct before *before, __u64 begin,
 		  const __u64 *times)
 {
 	__u64 now = now_ns(), all = now - event->opened, since = now - before->at;
-	__s64 back = taken_back(&event->attr), more = count - before->count;
+	__s64 back = taken_back(event, all), more = count - before->count;
 
 	add_to(&reads, 1);
 	if (count + back > possible(event, all) + back)
@@ -372,7 +379,7 @@ static void check(struct event *event, const struct before *before, __u64 begin,
 	}
 	pthread_mutex_lock(&event->lock);
 	/* Another thread may have read it later. */
-	if (!event->known || ((__s64)(count - event->count) >= -back && begin >= event->at)) {
+	if (!event->known || (count >= event->count && begin >= event->at)) {
 		event->count = count;
 		event->at = begin;
 		event->known = true;

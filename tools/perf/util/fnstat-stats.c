@@ -387,10 +387,10 @@ static double fnstat_stats__disagreement(const struct fnstat_stats *stats,
 }
 
 /*
- * Windows that leave an entry can come back, and then they seem to have stayed. Return by how much
- * more it is than those that end elsewhere tell: by chance they end in an entry as often as it has
- * the time, @share, so that nearly all end where nearly all of it is. Up to two fifths of the time
- * it makes no difference.
+ * Windows that leave an entry can come back, and then they seem to have stayed. Return how many
+ * times as many leave as those that end elsewhere tell: by chance they end in an entry as often as
+ * it has the time, @share, so that nearly all end where nearly all of it is. Up to two fifths of
+ * the time it makes no difference.
  */
 static double return_factor(double share)
 {
@@ -402,8 +402,9 @@ static double return_factor(double share)
 /*
  * Return the bias of a count of the windows of an entry as a variance: of what other entries
  * add, of the correction for this, of what their ends differ by, and of the costs, which differ
- * between functions. @share: Its part of the time. @variance: That of the logarithm of the rate
- * by chance. @sampled: Samples would show what the ends differ by.
+ * between functions. What comes back and is not seen adds no more to the ends than to the others.
+ * @share: Its part of the time. @variance: That of the logarithm of the rate by chance. @sampled:
+ * Samples would show what the ends differ by.
  */
 static double fnstat_stats__bias(const struct fnstat_stats *stats,
 				 const struct fnstat_group *group, unsigned int event,
@@ -412,14 +413,16 @@ static double fnstat_stats__bias(const struct fnstat_stats *stats,
 	double products = *fnstat_stats__product(stats, group, SUM_NR, SUM_NR);
 	double nr = samples__effective_nr(stats->sums[SUM_NR], products);
 	double left = (fnstat_stats__part_left(stats) * nr + 1) / (nr + 2);
-	double others = pow(BIAS * min(return_factor(share) * left, 1.0), 2);
+	double back = return_factor(share);
+	double others = pow(BIAS * min(back * left, 1.0), 2);
 	double count = stats->sums[SUM_COUNTS + event];
 	double cost = stats->sums[SUM_NR] *
 		      (group->costs[group->sampler_index] / fnstat_stats__length(stats, group) -
 		       group->costs[event] / count);
 	double raw = fnstat_stats__raw(stats, group)[event];
 	double change = raw > 0 ? pow(log(count / raw), 2) : 0;
-	double ends = pow(fnstat_stats__disagreement(stats, group, event, variance), 2);
+	double differ = fnstat_stats__disagreement(stats, group, event, variance);
+	double ends = pow(max(differ, min(back * differ, BIAS)), 2);
 	double rare = (int)event == group->insns ? 0 :
 		      (RARE_BIAS + RARE_LEFT * left) / (1 + count / stats->sums[SUM_NR]);
 
