@@ -121,9 +121,10 @@ ci_items()
 {
 	printf '%s\n' x86_64-intel x86_64-stalls arm64-up host x86_64-lbr x86_64-spr:topdown-overflow \
 		x86_64-topdown:topdown x86_64-hybrid:hybrid x86_64-lbr:real-lua \
-		x86_64-stalls:real-lua x86_64-zen4-late:real-{lua,join,bfs} x86_64-lbr:real-zstd \
-		x86_64-stalls:real-zstd arm64 x86_64 arm64-hybrid arm64-up@base \
-		x86_64-uncore x86_64-later x86_64-zen4:topdown-other x86_64-old:topdown-other arm64-idle results
+		x86_64-stalls:real-lua x86_64-zen4-late:real-lua x86_64-zen4-late:real-join \
+		x86_64-zen4-late:real-bfs x86_64-lbr:real-zstd x86_64-stalls:real-zstd arm64 x86_64 \
+		arm64-hybrid arm64-up@base x86_64-uncore x86_64-later x86_64-zen4:topdown-other \
+		x86_64-old:topdown-other arm64-idle results
 }
 
 # Print the machines with a list of their own that CI does not run. Those with an older kernel are
