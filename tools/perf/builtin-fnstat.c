@@ -185,7 +185,7 @@ static void fnstat__choose_window(struct fnstat_record *rec)
 			rec->window = 0;
 			pr_warning("fnstat: no windows, the kernel or the PMU does not support them: the metrics are from %s.\n",
 				   rec->branches ?
-				   "branch stacks, but those of TopDown from samples alone" :
+				   "branch stacks, and those of TopDown are missing" :
 				   "samples alone, and less precise");
 		} else if (rec->window_jitter == DEFAULT) {
 			rec->window_jitter = jitter;
@@ -364,7 +364,7 @@ static int fnstat__add_events(struct fnstat_record *rec, struct strbuf *events)
 	fnstat__choose_window(rec);
 	if (!rec->metrics && !rec->counters && !rec->exact) {
 		metrics = "cpi,instructions-share";
-		pr_info("fnstat: no metrics of misses by default, as samples are late on this CPU: -M branch-mpki,cache-mpki has rough ones\n");
+		pr_info("fnstat: no metrics of misses by default, as no exact samples of instructions were found: -M branch-mpki,cache-mpki has rough ones\n");
 	}
 	/* The user's events can have a PMU. */
 	if (perf_pmus__num_core_pmus() > 1 && !rec->counters)
@@ -598,7 +598,7 @@ static int cmd_fnstat_report(int argc, const char **argv)
 	const char **rep_argv;
 	int nr = 0, ret;
 
-	if (list_options(argc, argv, ""))
+	if (list_options(argc, argv, "--all "))
 		return cmd_report(argc, argv);
 	argc = parse_options(argc, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
 	rep_argv = calloc(argc + 12, sizeof(*rep_argv));

@@ -1323,7 +1323,7 @@ static int check_left(struct recording *r)
 	/* A window that is shorter than the cost is not used. */
 	r->group->costs[0] = 100;
 	fnstat_stats__correct(last, r->group);
-	TEST_ASSERT_VAL("no time", !last->sums);
+	TEST_ASSERT_VAL("no time", !last->sums && !last->left);
 	return TEST_OK;
 }
 
@@ -1515,6 +1515,26 @@ static int check_least_own(struct recording *r)
 	return TEST_OK;
 }
 
+/* Check that windows keep their rate if they leave for an entry whose own are too short. */
+static int check_unknown_other(struct recording *r)
+{
+	const u64 counts[][4] = { { 1100, 500, 0, 0 }, { 100, 20, 0, 0 }, { 1100, 900, 0, 0 } };
+	struct fnstat_stats *stats = r->stats;
+	struct fnstat_stats *entries[] = { &stats[0], &stats[1], &stats[2] };
+
+	for (int i = 0; i < 6; i++)
+		add_windows(r, i / 2, 1000, counts[i / 2], /*left=*/i % 2);
+	/* The last one leaves for the first one. */
+	r->no_memory |= fnstat_group__add_pair(r->group, &stats[0], &stats[1], 1000) ||
+			fnstat_group__add_pair(r->group, &stats[2], &stats[0], 1000);
+	r->group->costs[0] = 100;
+	TEST_ASSERT_EQUAL("correct", correct(r, 3), 0);
+	TEST_ASSERT_EQUAL("subtract", fnstat_group__subtract_others(r->group, entries, 3, 0), 0);
+	TEST_ASSERT_VAL("unknown", !stats[1].sums);
+	TEST_ASSERT_VAL("as they are", is_close(stats[0].sums[2], 0.5 * stats[0].sums[1], 0.000001));
+	return TEST_OK;
+}
+
 /* Check that late samples are not used where windows have the event. */
 static int check_late_windows(struct recording *r)
 {
@@ -1573,6 +1593,7 @@ static int check_window_estimates(struct fixture *f)
 		{ check_others, "cpi", .variant = 0 },
 		{ check_others, "cpi", .variant = 1 },
 		{ check_least_own, "cpi", .sampled = false },
+		{ check_unknown_other, "cpi", .sampled = false },
 		{ check_ends, "cpi", .variant = 10000 },
 		{ check_ends, "cpi", .variant = 4 },
 		{ check_ends, "cpi", .sampled = true, .variant = 10000 },

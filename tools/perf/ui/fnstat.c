@@ -1210,14 +1210,15 @@ static size_t fnstat_group__fprintf_totals(const struct fnstat_group *group, con
 	}
 	/* The name is without that of the PMU. */
 	if (!is_clock && name) {
-		ret += fprintf(fp, "%s", separator) +
-		       fprintf_amount(group->totals[group->sampler_index],
+		ret += fprintf(fp, "%s", separator);
+		ret += fprintf_amount(group->totals[group->sampler_index],
 				      event ? event + 1 : name, fp);
 		separator = ", ";
 	}
-	if (group->insns >= 0)
-		ret += fprintf(fp, "%s", separator) +
-		       fprintf_amount(group->totals[group->insns], "instructions", fp);
+	if (group->insns >= 0) {
+		ret += fprintf(fp, "%s", separator);
+		ret += fprintf_amount(group->totals[group->insns], "instructions", fp);
+	}
 	free(name);
 	return ret + fprintf(fp, "%s\n", sampler->core.attr.exclude_kernel && !is_clock ?
 			     " in user space" : "");
@@ -1523,8 +1524,8 @@ size_t hists__fprintf_fnstat(struct hists *hists, FILE *fp)
 	if (!hists->fnstat_group)
 		return 0;
 	hists__fnstat_remarks(hists, &lines);
-	ret += fprintf_lines(&lines, fp) +
-	       fnstat_group__fprintf_totals(hists->fnstat_group, "# ", fp);
+	ret += fprintf_lines(&lines, fp);
+	ret += fnstat_group__fprintf_totals(hists->fnstat_group, "# ", fp);
 	strbuf_setlen(&lines, 0);
 	evlist__for_each_entry(evsel->evlist, pos) {
 		const struct fnstat_group *group = evsel__hists(pos)->fnstat_group;
@@ -1590,7 +1591,8 @@ size_t hist_entry__fprintf_fnstat(struct hist_entry *he, FILE *fp)
 		return 0;
 
 	fnstat_stats__describe(stats, he->hists, &text);
-	ret += fnstat_group__fprintf_totals(group, "", fp) + fprintf(fp, "\n%s", text.buf);
+	ret += fnstat_group__fprintf_totals(group, "", fp);
+	ret += fprintf(fp, "\n%s", text.buf);
 	strbuf_release(&text);
 	if (!hists__has_fnstat_columns(he->hists))
 		return ret + fprintf(fp, "\n");

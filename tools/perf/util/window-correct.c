@@ -120,27 +120,21 @@ static void fnstat_stats__transform(struct fnstat_stats *stats, const struct fns
 				    const double *factors, const double *parts, unsigned int of)
 {
 	unsigned int nr = fnstat_group__nr_values(group);
-	double copy[fnstat_group__nr_sums(group)];
-	struct fnstat_stats old = { .sums = copy };
-	double square;
+	double *begins = fnstat_stats__begins(stats, group), *sums = stats->sums;
+	double sum = sums[of], sum_begins = begins[of], products[nr];
 
-	memcpy(copy, stats->sums, sizeof(copy));
-	square = *fnstat_stats__product(&old, group, of, of);
+	for (unsigned int i = 0; i < nr; i++)
+		products[i] = *fnstat_stats__product(stats, group, i, of);
 	for (unsigned int i = 0; i < nr; i++) {
-		double own = *fnstat_stats__product(&old, group, i, of);
-
-		stats->sums[i] = factors[i] * copy[i] - parts[i] * copy[of];
-		fnstat_stats__begins(stats, group)[i] =
-			factors[i] * fnstat_stats__begins(&old, group)[i] -
-			parts[i] * fnstat_stats__begins(&old, group)[of];
+		sums[i] = factors[i] * sums[i] - parts[i] * sum;
+		begins[i] = factors[i] * begins[i] - parts[i] * sum_begins;
 		for (unsigned int j = 0; j <= i; j++) {
-			double other = *fnstat_stats__product(&old, group, j, of);
 			double *product = fnstat_stats__product(stats, group, i, j);
 
 			*product = factors[i] * factors[j] * *product -
-				   factors[i] * parts[j] * own -
-				   factors[j] * parts[i] * other +
-				   parts[i] * parts[j] * square;
+				   factors[i] * parts[j] * products[i] -
+				   factors[j] * parts[i] * products[j] +
+				   parts[i] * parts[j] * products[of];
 		}
 	}
 }
@@ -166,6 +160,7 @@ void fnstat_stats__correct(struct fnstat_stats *stats, const struct fnstat_group
 	/* The windows can be shorter than the costs. */
 	if (!(scale > 0) || !isfinite(scale)) {
 		zfree(&stats->sums);
+		stats->left = 0;
 		return;
 	}
 	for (unsigned int i = 0; i < nr; i++) {
@@ -289,7 +284,9 @@ static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of
 			const struct window_pair *pair = &group->pairs[i];
 			struct rate_of_entry *rate = &rates[pair->stats->index];
 
-			rate->others += pair->weight * rates[pair->other->index].own / rate->left;
+			if (pair->other->sums)
+				rate->others += pair->weight * rates[pair->other->index].own /
+						rate->left;
 		}
 		for (unsigned int i = 0; i < nr; i++) {
 			double others, factor = rate_of_entry__factor(&rates[i], &others);
@@ -307,8 +304,8 @@ static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of
  * @nr: Number of these.
  * @nr_children: Number of further ones, of entries with their children.
  *
- * A window that leaves its entry has counts of what ran between its ends, mostly of the entries
- * at the ends, and the more of others, the shorter its entry is. All rates are found together:
+ * A window that leaves its entry has counts of all that ran between its ends. What is of neither
+ * is taken for more of the other end. All rates are found together:
  *
  *   w = (1 - a) r + a (mean of r at the other ends),  a = (part of windows that left)^2
  *
@@ -327,8 +324,13 @@ int fnstat_group__subtract_others(struct fnstat_group *group, struct fnstat_stat
 		return -ENOMEM;
 	for (unsigned int i = 0; i < nr_all; i++)
 		stats[i]->index = i;
-	for (size_t i = 0; i < group->nr_pairs; i++)
-		rates[group->pairs[i].stats->index].left += group->pairs[i].weight;
+	for (size_t i = 0; i < group->nr_pairs; i++) {
+		const struct window_pair *pair = &group->pairs[i];
+
+		/* Without windows, the rate there is not known. */
+		if (pair->other->sums)
+			rates[pair->stats->index].left += pair->weight;
+	}
 	for (unsigned int i = 0; i < nr_all; i++) {
 		if (rates[i].left)
 			rates[i].others_part = pow(fnstat_stats__part_left(stats[i]), 2);
