@@ -1531,7 +1531,7 @@ static int check_unknown_other(struct recording *r)
 	TEST_ASSERT_EQUAL("correct", correct(r, 3), 0);
 	TEST_ASSERT_EQUAL("subtract", fnstat_group__subtract_others(r->group, entries, 3, 0), 0);
 	TEST_ASSERT_VAL("unknown", !stats[1].sums);
-	TEST_ASSERT_VAL("as they are", is_close(stats[0].sums[2], 0.5 * stats[0].sums[1], 0.000001));
+	TEST_ASSERT_VAL("rate", is_close(stats[0].sums[2], 0.5 * stats[0].sums[1], 0.000001));
 	return TEST_OK;
 }
 
