@@ -284,9 +284,7 @@ static void fnstat_group__solve(const struct fnstat_group *group, struct rate_of
 			const struct window_pair *pair = &group->pairs[i];
 			struct rate_of_entry *rate = &rates[pair->stats->index];
 
-			if (pair->other->sums)
-				rate->others += pair->weight * rates[pair->other->index].own /
-						rate->left;
+			rate->others += pair->weight * rates[pair->other->index].own / rate->left;
 		}
 		for (unsigned int i = 0; i < nr; i++) {
 			double others, factor = rate_of_entry__factor(&rates[i], &others);
@@ -319,6 +317,7 @@ int fnstat_group__subtract_others(struct fnstat_group *group, struct fnstat_stat
 {
 	unsigned int nr_all = nr + nr_children, length = group->sampler_index;
 	struct rate_of_entry *rates = calloc(nr_all + 1, sizeof(*rates));
+	size_t nr_pairs = 0;
 
 	if (!rates)
 		return -ENOMEM;
@@ -328,9 +327,12 @@ int fnstat_group__subtract_others(struct fnstat_group *group, struct fnstat_stat
 		const struct window_pair *pair = &group->pairs[i];
 
 		/* Without windows, the rate there is not known. */
-		if (pair->other->sums)
-			rates[pair->stats->index].left += pair->weight;
+		if (!pair->other->sums)
+			continue;
+		rates[pair->stats->index].left += pair->weight;
+		group->pairs[nr_pairs++] = *pair;
 	}
+	group->nr_pairs = nr_pairs;
 	for (unsigned int i = 0; i < nr_all; i++) {
 		if (rates[i].left)
 			rates[i].others_part = pow(fnstat_stats__part_left(stats[i]), 2);
