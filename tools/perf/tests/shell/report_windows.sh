@@ -14,6 +14,9 @@ shelldir=$(dirname "$0")
 
 data=${testdir}/perf.data
 
+# Each CPU has a separate event, with intervals of its own.
+run_on_one_cpu
+
 # record FILE OPTIONS...: record a workload
 record() {
 	local file=$1
