@@ -162,7 +162,8 @@ test_group() {
 	# throttled has one more mark.
 	kinds=$(perf script -D -i "${data}" | sed -nE \
 		's/.*PERF_RECORD_SAMPLE\(IP, 0x(.*)\): .* period: ([0-9]+) .*/\1 \2/p' |
-		sed 's/^3/2/' | sort | uniq -c | awk '$1 >= 20 { print $2, $3 }' | tr '\n' ' ')
+		sed 's/^3002/2002/' |
+		sort | uniq -c | awk '$1 >= 20 { print $2, $3 }' | tr '\n' ' ')
 	check "${name}: ${kinds}" [ "${kinds}" = "2 70000 2 99700 2002 300 2002 500 " ]
 }
 
